@@ -1,0 +1,2 @@
+//! zbound
+fn main() {}

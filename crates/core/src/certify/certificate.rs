@@ -1,0 +1,151 @@
+//! The data of a proof.
+
+use crate::features::Features;
+use crate::model::Polynomial;
+use crate::spectral::{Eigen, Square};
+
+/// Everything needed to re-derive a bound from the model alone; see [`crate::certify`].
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Certificate {
+    /// Temperature; 0 for a bound on `max f`.
+    pub eps: f64,
+    /// Functions that are nonnegative on the cube, added to f.
+    pub slack: Slack,
+    /// The convex decomposition; empty when only a lower bound is proved.
+    pub components: Vec<Component>,
+    /// A distribution that proves a lower bound.
+    pub witness: Option<Witness>,
+}
+
+/// `g(x) >= 0` added to f: `Phi(f) <= Phi(f + g)`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slack {
+    /// Cycle inequalities with multipliers.
+    pub cuts: Vec<Cut>,
+    /// Sums of squares `phi^T S phi`.
+    pub squares: Vec<SumOfSquares>,
+}
+
+/// `multiplier * (k - 2 + sum_p signs_p z_{c_p} z_{c_{p+1}}) >= 0` around a cycle of length k >= 3.
+///
+/// Vertices index `z = (1, x_0, ..., x_{d-1})`: a pairwise cut `1 + a x_i + b x_j + ab x_i x_j` is
+/// the triangle through vertex 0. Valid when `(-1)^k prod signs = -1`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// At least 0, exactly.
+    pub multiplier: f64,
+    /// Distinct vertices, 0 for the constant, i + 1 for spin i.
+    pub cycle: Vec<u32>,
+    /// -1 or +1 for the edge from each vertex to the next.
+    pub signs: Vec<i8>,
+}
+
+/// `phi^T S phi` with S positive semidefinite up to a defect that joins the bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumOfSquares {
+    /// phi.
+    pub features: Features,
+    /// S, symmetric.
+    pub matrix: Square,
+    /// Approximate eigenpairs of S.
+    pub eigen: Eigen,
+}
+
+/// One term `w_k f_k` of the decomposition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component {
+    /// `w_k >= 0`; weights are normalised by their sum.
+    pub weight: f64,
+    /// `f_k`, in a form with a closed expression for `Phi`.
+    pub form: Form,
+}
+
+/// A function `f_k` whose `Phi` is bounded in closed form.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Form {
+    /// `f_k = phi^T F' phi`: `Phi <= eps log((1/n) tr exp(n F' / eps))`.
+    Spectral {
+        /// phi.
+        features: Features,
+        /// F', symmetric.
+        matrix: Square,
+        /// Approximate eigenpairs of F'.
+        eigen: Eigen,
+    },
+    /// `f_k` as written, summed exactly along an elimination order.
+    Elimination {
+        /// `f_k` over the model's spins.
+        polynomial: Polynomial,
+        /// Spins in order of elimination.
+        order: Vec<u32>,
+    },
+    /// `f_k = z^T F z` with z = (1, x), F hollow except `F_00`, bounded by the entropy of a Gaussian.
+    LogDet {
+        /// Multipliers of `X_00 = 1`, `X_ii = 4/3`.
+        lambda: Vec<f64>,
+        /// F.
+        matrix: Square,
+        /// Approximate eigenpairs of `diag(lambda) - F`.
+        eigen: Eigen,
+    },
+    /// The tangent of the metric-learning objective at `Sigma_0 = U diag(values) U^T`.
+    Tangent {
+        /// phi.
+        features: Features,
+        /// Weights of the diagonal metric.
+        eta: Vec<f64>,
+        /// Approximate eigenpairs of `Sigma_0`.
+        point: Eigen,
+        /// `F - eps grad - Y`, up to a defect.
+        matrix: Square,
+        /// Approximate eigenpairs of `matrix`.
+        eigen: Eigen,
+    },
+    /// `f_k = value` everywhere.
+    Constant {
+        /// The constant.
+        value: f64,
+    },
+}
+
+/// A distribution q: `Phi(f) >= E_q f - eps D(q || uniform)`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Witness {
+    /// Independent spins with the given means.
+    Product {
+        /// `E_q x_i`.
+        means: Vec<f64>,
+    },
+    /// A forest distribution proportional to `exp(g/eps)`.
+    Forest {
+        /// g, pairwise on a forest.
+        polynomial: Polynomial,
+    },
+    /// One assignment.
+    Point {
+        /// Spins.
+        spins: Vec<i8>,
+    },
+    /// The value of the model itself, by elimination along an order.
+    Elimination {
+        /// Spins in order of elimination.
+        order: Vec<u32>,
+    },
+}
+
+/// A proved bound on phi. Only [`Certificate`] verification makes one.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[must_use]
+pub struct CertifiedBound {
+    phi: f64,
+}
+
+impl CertifiedBound {
+    /// The bound on phi.
+    pub fn phi(self) -> f64 {
+        self.phi
+    }
+}

@@ -1,0 +1,9 @@
+//! Proofs: the certificate every method returns, and the rigorous arithmetic that checks it.
+//!
+//! Every upper bound of this crate is data for one identity,
+//! `f + cuts + phi^T S phi = sum_k w_k f_k + defect`, in which the left side is at least f on the
+//! cube, Phi is convex, and each `Phi(f_k)` has a closed form.
+
+mod certificate;
+
+pub use certificate::{Certificate, CertifiedBound, Component, Cut, Form, Slack, SumOfSquares, Witness};

@@ -1,0 +1,1 @@
+//! Random models of the families in the paper, from a portable seeded generator.

@@ -1,0 +1,14 @@
+//! The function f: pairwise models, polynomials, factor tables, and the model as loaded.
+
+mod factors;
+pub mod generate;
+mod ising;
+mod loaded;
+mod polynomial;
+mod varset;
+
+pub use factors::{FactorModel, FactorRef};
+pub use ising::{Adjacency, Ising};
+pub use loaded::{Model, Source, Units};
+pub use polynomial::Polynomial;
+pub use varset::VarSet;

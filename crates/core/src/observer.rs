@@ -1,0 +1,127 @@
+//! One way to watch, limit and cancel any solve.
+
+use crate::settings::Settings;
+use crate::solution::{StopReason, TracePoint};
+use std::time::Instant;
+
+/// Sees every iteration of every method and may stop it.
+///
+/// A closure `|progress: &Progress| Flow::Continue` is an observer.
+pub trait Observer {
+    /// Called at least once per outer iteration and before long steps.
+    fn observe(&mut self, progress: &Progress) -> Flow;
+}
+
+/// What the solver is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop at once with what is there: [`StopReason::Cancelled`].
+    Stop,
+}
+
+/// State of a running solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Iterations of the outermost loop so far.
+    pub iteration: usize,
+    /// Best primal value so far (on phi), NaN when there is none yet.
+    pub lower: f64,
+    /// Best dual value so far (on phi, not yet certified), NaN when there is none yet.
+    pub upper: f64,
+    /// Seconds since the solve began.
+    pub seconds: f64,
+}
+
+/// Observes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn observe(&mut self, _: &Progress) -> Flow {
+        Flow::Continue
+    }
+}
+
+impl<F: FnMut(&Progress) -> Flow> Observer for F {
+    fn observe(&mut self, progress: &Progress) -> Flow {
+        self(progress)
+    }
+}
+
+/// The solver's side of an observer: clock, limits, counters and trace in one place.
+pub(crate) struct Monitor<'a> {
+    observer: &'a mut dyn Observer,
+    start: Instant,
+    time_limit: f64,
+    max_iterations: usize,
+    keep_trace: bool,
+    last: (f64, f64),
+    pub(crate) iterations: usize,
+    pub(crate) eigendecompositions: usize,
+    pub(crate) trace: Vec<TracePoint>,
+}
+
+impl<'a> Monitor<'a> {
+    /// Starts the clock; `default_iterations` caps the loop unless the settings do.
+    pub(crate) fn new(
+        settings: &Settings,
+        default_iterations: usize,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        Monitor {
+            observer,
+            start: Instant::now(),
+            time_limit: settings.time_limit_secs.unwrap_or(f64::INFINITY),
+            max_iterations: settings.max_iterations.unwrap_or(default_iterations),
+            keep_trace: settings.trace,
+            last: (f64::NAN, f64::NAN),
+            iterations: 0,
+            eigendecompositions: 0,
+            trace: Vec::new(),
+        }
+    }
+
+    /// Ends an iteration with primal value `lower` and dual value `upper`; says whether to stop.
+    pub(crate) fn iteration(&mut self, lower: f64, upper: f64) -> Option<StopReason> {
+        self.iterations += 1;
+        self.last = (lower, upper);
+        if self.keep_trace {
+            let eigendecompositions = self.eigendecompositions;
+            self.trace.push(TracePoint {
+                iteration: self.iterations,
+                lower,
+                upper,
+                seconds: self.seconds(),
+                eigendecompositions,
+            });
+        }
+        if self.iterations >= self.max_iterations {
+            return self.interrupted().or(Some(StopReason::MaxIterations));
+        }
+        self.interrupted()
+    }
+
+    /// Polls for cancellation and the time limit inside long steps.
+    pub(crate) fn interrupted(&mut self) -> Option<StopReason> {
+        let seconds = self.seconds();
+        let (lower, upper) = self.last;
+        let progress = Progress { iteration: self.iterations, lower, upper, seconds };
+        if self.observer.observe(&progress) == Flow::Stop {
+            return Some(StopReason::Cancelled);
+        }
+        (seconds >= self.time_limit).then_some(StopReason::TimeLimit)
+    }
+
+    /// Seconds since the start.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Seconds left under the time limit, if there is one.
+    pub(crate) fn seconds_left(&self) -> Option<f64> {
+        self.time_limit.is_finite().then(|| (self.time_limit - self.seconds()).max(0.0))
+    }
+}

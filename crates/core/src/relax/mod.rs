@@ -1,0 +1,29 @@
+//! One file per bound.
+
+use crate::error::Result;
+use crate::observer::{Observer, Silent};
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::solution::Solution;
+
+/// A method that bounds phi.
+pub trait Relaxation {
+    /// Solves without being watched.
+    ///
+    /// # Errors
+    /// Bad settings, or a problem the method does not apply to. Stopping early is not an error.
+    fn solve(&self, problem: &Problem, settings: &Settings) -> Result<Solution> {
+        self.solve_with(problem, settings, &mut Silent)
+    }
+
+    /// Solves under an observer that sees every iteration and may cancel.
+    ///
+    /// # Errors
+    /// As [`Relaxation::solve`].
+    fn solve_with(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution>;
+}
