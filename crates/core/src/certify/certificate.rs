@@ -1,5 +1,7 @@
 //! The data of a proof.
 
+use super::interval::Interval;
+use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::Polynomial;
 use crate::spectral::{Eigen, Square};
@@ -103,6 +105,28 @@ pub enum Form {
         /// Approximate eigenpairs of `matrix`.
         eigen: Eigen,
     },
+    /// `f_k = phi^T F' phi` in a diagonal metric V: `Phi <= eps log tr exp(B/eps)`,
+    /// `B = eps log V + V^(-1/2) F' V^(-1/2)`.
+    WeightedSpectral {
+        /// phi.
+        features: Features,
+        /// Diagonal of V, positive; normalised by its sum.
+        eta: Vec<f64>,
+        /// F', symmetric.
+        matrix: Square,
+        /// Approximate eigenpairs of B.
+        eigen: Eigen,
+    },
+    /// `f_k = z^T P z` pairwise with P sparse and hollow, z = (1, x): `f_k <= constant + sum_i diagonal_i` when
+    /// `diag(diagonal) - P` is positive semidefinite, which a sparse Cholesky factorisation shows.
+    SparseDual {
+        /// `f_k`, pairwise.
+        polynomial: Polynomial,
+        /// d + 1 multipliers of `z_i^2 = 1`.
+        diagonal: Vec<f64>,
+        /// The d + 1 indices of z in order of elimination.
+        order: Vec<u32>,
+    },
     /// `f_k = value` everywhere.
     Constant {
         /// The constant.
@@ -136,6 +160,19 @@ pub enum Witness {
     },
 }
 
+impl Form {
+    /// Size of the dense matrix the form stores, 0 when it has none.
+    pub(super) fn matrix_size(&self) -> usize {
+        match self {
+            Form::Spectral { matrix, .. }
+            | Form::WeightedSpectral { matrix, .. }
+            | Form::LogDet { matrix, .. }
+            | Form::Tangent { matrix, .. } => matrix.n(),
+            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } => 0,
+        }
+    }
+}
+
 /// A proved bound on phi. Only [`Certificate`] verification makes one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]
@@ -144,8 +181,31 @@ pub struct CertifiedBound {
 }
 
 impl CertifiedBound {
+    /// Wraps a bound that verification has just derived.
+    pub(super) fn proved(phi: f64) -> Result<Self> {
+        if !phi.is_finite() {
+            return Err(Error::Certificate("the bound is not finite".into()));
+        }
+        Ok(CertifiedBound { phi })
+    }
+
     /// The bound on phi.
     pub fn phi(self) -> f64 {
         self.phi
     }
+
+    /// The upper bound on `eps log Z = phi + eps d log 2`, rounded up.
+    pub fn log_z_upper(self, eps: f64, d: usize) -> f64 {
+        (Interval::point(self.phi) + entropy(eps, d)).hi
+    }
+
+    /// The lower bound on `eps log Z = phi + eps d log 2`, rounded down.
+    pub fn log_z_lower(self, eps: f64, d: usize) -> f64 {
+        (Interval::point(self.phi) + entropy(eps, d)).lo
+    }
+}
+
+/// `eps d log 2`.
+pub(super) fn entropy(eps: f64, d: usize) -> Interval {
+    Interval::point(eps) * Interval::point(d as f64) * Interval::LN_2
 }
