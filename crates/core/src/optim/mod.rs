@@ -2,8 +2,10 @@
 
 pub(crate) mod chambolle_pock;
 mod diagonal;
-mod moments;
+mod fit;
+mod general;
 pub(crate) mod path_newton;
+mod ties;
 
-pub(crate) use diagonal::Diagonal;
-pub(crate) use moments::Moments;
+pub(crate) use diagonal::{Ahead, Diagonal};
+pub(crate) use general::General;
