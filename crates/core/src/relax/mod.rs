@@ -1,5 +1,9 @@
 //! One file per bound.
 
+mod logdet;
+
+pub use logdet::LogDet;
+
 use crate::error::Result;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;

@@ -1,0 +1,265 @@
+//! A feasible primal-dual interior-point method on the moments.
+//!
+//! In units of eps the relaxation is `max <F, Sigma> + (1/2) log det X`, `X = Sigma + diag(0, 1/3, ...)`,
+//! over unit-diagonal Sigma > 0 with nonnegative pairwise slacks s. Its dual variables are `S > 0`,
+//! `nu >= 0` and `M > 0` with hollow part `M = -(F + S + A^T nu)`; the diagonal of M is free, so
+//! both sides start feasible and stay so, and every iterate brackets the optimum.
+//! Optimality is `Sigma S = 0`, `s nu = 0`, `X M = I/2`: the log-det term acts as a barrier whose
+//! parameter stops at 1/2.
+
+use super::cuts::{self, Cuts, Quad};
+use super::dense::DenseSystem;
+use super::matrix::{clear_diagonal, log_det, plus, step_to_boundary};
+use super::scaling::Scaling;
+use crate::observer::Monitor;
+use crate::solution::StopReason;
+use crate::spectral::{Eigen, EigenWork, Square, eigh};
+
+/// The relaxation in units of eps.
+pub(super) struct Program {
+    /// F without its diagonal.
+    pub(super) f: Square,
+    /// Pairwise constraints.
+    pub(super) cuts: Cuts,
+    /// Terms of the value that do not depend on the variables.
+    pub(super) offset: f64,
+}
+
+/// A strictly feasible primal-dual point.
+#[derive(Clone)]
+pub(super) struct Point {
+    /// Moments, unit diagonal.
+    pub(super) sigma: Square,
+    slack: Vec<Quad>,
+    /// Multiplier of Sigma >= 0.
+    pub(super) s: Square,
+    /// Multipliers of the pairwise constraints.
+    pub(super) nu: Vec<Quad>,
+    /// `diag(lambda) - F'`.
+    pub(super) m: Square,
+}
+
+struct Step {
+    sigma: Square,
+    slack: Vec<Quad>,
+    s: Square,
+    nu: Vec<Quad>,
+    m: Square,
+}
+
+/// The best bracket found, in units of eps.
+pub(super) struct Outcome {
+    /// Primal point of the best primal value.
+    pub(super) sigma: Square,
+    /// Dual point of the best dual value.
+    pub(super) dual: Point,
+    /// Best primal value.
+    pub(super) lower: f64,
+    /// Best dual value.
+    pub(super) upper: f64,
+    /// Why the iteration ended.
+    pub(super) stop: StopReason,
+}
+
+/// Iterations after which the method gives up without a user's cap.
+pub(super) const MAX_ITERATIONS: usize = 100;
+
+/// Iterations without a better bracket that count as a stall.
+const PATIENCE: usize = 6;
+
+/// Below this multiple of |F| the products `X M` are rounding noise: at lower temperatures the
+/// log-det barrier stops here, at a cost of the same relative size.
+const BARRIER_FLOOR: f64 = 1e-13;
+
+/// Solves `program` to relative gap `tol`; `eps` only turns values into those the monitor shows.
+pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor<'_>) -> Outcome {
+    let mut work = EigenWork::default();
+    let (mut point, scale) = program.start(&mut work, monitor);
+    let barrier = f64::max(0.5, BARRIER_FLOOR * scale);
+    let (mut lower, mut upper) = program.values(&point).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let mut best = Outcome {
+        sigma: point.sigma.clone(),
+        dual: point.clone(),
+        lower,
+        upper,
+        stop: StopReason::NumericalTrouble,
+    };
+    let mut idle = 0;
+    loop {
+        if let Some(stop) = monitor.iteration(eps * best.lower, eps * best.upper) {
+            best.stop = stop;
+        }
+        if best.upper - best.lower <= tol * best.upper.abs().max(1.0) {
+            best.stop = StopReason::Converged;
+        }
+        if best.stop != StopReason::NumericalTrouble {
+            return best;
+        }
+        let Some(next) = program.advance(&point, barrier, &mut work, monitor) else {
+            best.stop = StopReason::Stalled;
+            return best;
+        };
+        point = next;
+        let Some(values) = program.values(&point) else { return best };
+        (lower, upper) = values;
+        idle += 1;
+        if lower > best.lower {
+            (best.lower, best.sigma, idle) = (lower, point.sigma.clone(), 0);
+        }
+        if upper < best.upper {
+            (best.upper, best.dual, idle) = (upper, point.clone(), 0);
+        }
+        if idle >= PATIENCE {
+            best.stop = StopReason::Stalled;
+            return best;
+        }
+    }
+}
+
+impl Program {
+    /// The point `Sigma = I` with dual variables large enough to be feasible, and their size.
+    fn start(&self, work: &mut EigenWork, monitor: &mut Monitor<'_>) -> (Point, f64) {
+        let n = self.f.n();
+        let root = |i: usize| x_diagonal(i).sqrt();
+        let mut scaled = self.f.clone();
+        for j in 0..n {
+            for i in 0..n {
+                scaled.data_mut()[i + n * j] *= root(i) * root(j);
+            }
+        }
+        monitor.eigendecompositions += 1;
+        let mut eigen = Eigen::default();
+        let largest = if eigh(&scaled, &mut eigen, work) {
+            eigen.values[n - 1].max(-eigen.values[0])
+        } else {
+            (0..n).map(|j| scaled.column(j).iter().map(|v| v.abs()).sum()).fold(0.0, f64::max)
+        };
+        let size = f64::max(0.5, 2.0 * largest);
+        let diagonal = |f: &dyn Fn(usize) -> f64| {
+            let mut out = Square::zeros(n);
+            (0..n).for_each(|i| out.data_mut()[i * (n + 1)] = f(i));
+            out
+        };
+        let m = plus(&diagonal(&|i| size / x_diagonal(i)), -1.0, &self.f);
+        let quads = |v: f64| vec![[v; 4]; self.cuts.pairs.len()];
+        let sigma = Square::identity(n);
+        (Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size), m }, size)
+    }
+
+    /// Primal and dual value, `None` when a matrix is no longer numerically definite.
+    pub(super) fn values(&self, point: &Point) -> Option<(f64, f64)> {
+        let n = self.f.n();
+        let lower = self.f.dot(&point.sigma) + 0.5 * log_det(&shifted(&point.sigma))?;
+        Some((lower + self.offset, self.dual_value(point, n)?))
+    }
+
+    fn dual_value(&self, point: &Point, n: usize) -> Option<f64> {
+        let multipliers: f64 = point.nu.iter().flatten().sum::<f64>() + point.s.diagonal().sum::<f64>();
+        let linear: f64 = point.m.diagonal().enumerate().map(|(i, v)| v * x_diagonal(i)).sum();
+        let log_det = log_det(&point.m)? + n as f64 * std::f64::consts::LN_2;
+        Some(multipliers + linear - 0.5 * log_det - 0.5 * n as f64 + self.offset)
+    }
+
+    /// One predictor-corrector step; `None` when no factorisation or no step is possible.
+    fn advance(
+        &self,
+        point: &Point,
+        barrier: f64,
+        work: &mut EigenWork,
+        monitor: &mut Monitor<'_>,
+    ) -> Option<Point> {
+        let n = self.f.n();
+        let psd = Scaling::new(&point.sigma, &point.s, work)?;
+        let gauss = Scaling::new(&shifted(&point.sigma), &point.m, work)?;
+        monitor.eigendecompositions += 2;
+        let weights: Vec<Quad> = zip_quads(&point.nu, &point.slack, |nu, s| nu / s);
+        let system = DenseSystem::new([&gauss.t, &psd.t], &self.cuts, &weights)?;
+
+        let count = (n + self.cuts.len()) as f64;
+        let complementarity =
+            |p: &Point| (p.sigma.dot(&p.s) + cuts::dot(&p.slack, &p.nu)) / count;
+        let mu = complementarity(point);
+        let direction = |target: f64, previous: Option<&Step>| {
+            let gauss_target = barrier.max(target);
+            let s = psd.constant_part(target, previous.map(|p| (&p.sigma, &p.s)));
+            let m = gauss.constant_part(gauss_target, previous.map(|p| (&p.sigma, &p.m)));
+            let mut nu = zip_quads(&point.nu, &point.slack, |nu, s| target / s - nu);
+            if let Some(p) = previous {
+                let second = zip_quads(&p.slack, &p.nu, |ds, dnu| ds * dnu);
+                let second = zip_quads(&second, &point.slack, |product, s| product / s);
+                nu = zip_quads(&nu, &second, |nu, second| nu - second);
+            }
+            let mut rhs = plus(&s, 1.0, &m);
+            self.cuts.add_adjoint(&nu, &mut rhs);
+            clear_diagonal(&mut rhs);
+            let sigma = system.solve(&rhs);
+            let slack = self.cuts.values(&sigma, 0.0);
+            let change = zip_quads(&weights, &slack, |w, ds| w * ds);
+            Step {
+                s: plus(&s, -1.0, &psd.apply(&sigma)),
+                m: plus(&m, -1.0, &gauss.apply(&sigma)),
+                nu: zip_quads(&nu, &change, |nu, change| nu - change),
+                sigma,
+                slack,
+            }
+        };
+        let predictor = direction(0.0, None);
+        let (primal, dual) = self.longest(point, &predictor);
+        let ahead = complementarity(&self.moved(point, &predictor, primal, dual));
+        let centering = (ahead / mu).clamp(0.0, 1.0).powi(3).max(1e-6);
+        let step = direction(centering * mu, Some(&predictor));
+        let (primal, dual) = self.longest(point, &step);
+        let damp = |t: f64| if t < 1.0 { (0.9 + 0.09 * primal.min(dual)) * t } else { 1.0 };
+        let (primal, dual) = (damp(primal), damp(dual));
+        (primal.max(dual) > 1e-10).then(|| self.moved(point, &step, primal, dual))
+    }
+
+    /// Longest primal and dual steps inside the cones, at most 1.
+    fn longest(&self, point: &Point, step: &Step) -> (f64, f64) {
+        let primal = step_to_boundary(&point.sigma, &step.sigma)
+            .min(cuts::step_to_boundary(&point.slack, &step.slack));
+        let dual = step_to_boundary(&point.s, &step.s)
+            .min(step_to_boundary(&point.m, &step.m))
+            .min(cuts::step_to_boundary(&point.nu, &step.nu));
+        (primal, dual)
+    }
+
+    /// The point after a step, with slacks and the hollow part of M re-derived so that both sides
+    /// are feasible up to the rounding of one sum.
+    fn moved(&self, point: &Point, step: &Step, primal: f64, dual: f64) -> Point {
+        let sigma = plus(&point.sigma, primal, &step.sigma);
+        let slack = self.cuts.values(&sigma, 1.0);
+        let s = plus(&point.s, dual, &step.s);
+        let nu = zip_quads(&point.nu, &step.nu, |nu, dnu| nu + dual * dnu);
+        let diagonal = point.m.diagonal().zip(step.m.diagonal()).map(|(v, dv)| v + dual * dv);
+        let m = self.complete(&s, &nu, diagonal);
+        Point { sigma, slack, s, nu, m }
+    }
+
+    /// M with the given diagonal and hollow part `-(F + S + A^T nu)`.
+    pub(super) fn complete(&self, s: &Square, nu: &[Quad], diagonal: impl Iterator<Item = f64>) -> Square {
+        let n = self.f.n();
+        let mut m = plus(&self.f, 1.0, s);
+        self.cuts.add_adjoint(nu, &mut m);
+        m.data_mut().iter_mut().for_each(|v| *v = -*v);
+        m.data_mut().iter_mut().step_by(n + 1).zip(diagonal).for_each(|(v, d)| *v = d);
+        m
+    }
+}
+
+/// Diagonal of X: 1 for the constant, 4/3 for a spin.
+pub(super) fn x_diagonal(i: usize) -> f64 {
+    if i == 0 { 1.0 } else { 4.0 / 3.0 }
+}
+
+/// `X = Sigma + diag(0, 1/3, ..., 1/3)`.
+fn shifted(sigma: &Square) -> Square {
+    let mut x = sigma.clone();
+    let n = x.n();
+    x.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
+    x
+}
+
+fn zip_quads(x: &[Quad], y: &[Quad], f: impl Fn(f64, f64) -> f64) -> Vec<Quad> {
+    x.iter().zip(y).map(|(x, y)| std::array::from_fn(|k| f(x[k], y[k]))).collect()
+}
