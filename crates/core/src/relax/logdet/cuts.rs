@@ -75,3 +75,8 @@ pub(super) fn step_to_boundary(x: &[Quad], dx: &[Quad]) -> f64 {
     let ratios = x.iter().flatten().zip(dx.iter().flatten());
     ratios.filter(|(_, dx)| **dx < 0.0).fold(1.0, |t, (x, dx)| t.min(-x / dx))
 }
+
+/// `f` applied entry by entry.
+pub(super) fn zip_quads(x: &[Quad], y: &[Quad], f: impl Fn(f64, f64) -> f64) -> Vec<Quad> {
+    x.iter().zip(y).map(|(x, y)| std::array::from_fn(|k| f(x[k], y[k]))).collect()
+}

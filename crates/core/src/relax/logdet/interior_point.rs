@@ -7,10 +7,9 @@
 //! Optimality is `Sigma S = 0`, `s nu = 0`, `X M = I/2`: the log-det term acts as a barrier whose
 //! parameter stops at 1/2.
 
-use super::cuts::{self, Cuts, Quad};
-use super::dense::DenseSystem;
-use super::matrix::{clear_diagonal, log_det, plus, step_to_boundary};
-use super::scaling::Scaling;
+use super::cuts::{self, Cuts, Quad, zip_quads};
+use super::matrix::{log_det, plus, step_to_boundary};
+use super::newton::{Linearization, Step, System};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
@@ -30,21 +29,14 @@ pub(super) struct Program {
 pub(super) struct Point {
     /// Moments, unit diagonal.
     pub(super) sigma: Square,
-    slack: Vec<Quad>,
+    /// Values of the pairwise constraints.
+    pub(super) slack: Vec<Quad>,
     /// Multiplier of Sigma >= 0.
     pub(super) s: Square,
     /// Multipliers of the pairwise constraints.
     pub(super) nu: Vec<Quad>,
     /// `diag(lambda) - F'`.
     pub(super) m: Square,
-}
-
-struct Step {
-    sigma: Square,
-    slack: Vec<Quad>,
-    s: Square,
-    nu: Vec<Quad>,
-    m: Square,
 }
 
 /// The best bracket found, in units of eps.
@@ -70,6 +62,9 @@ const PATIENCE: usize = 6;
 /// Below this multiple of |F| the products `X M` are rounding noise: at lower temperatures the
 /// log-det barrier stops here, at a cost of the same relative size.
 const BARRIER_FLOOR: f64 = 1e-13;
+
+/// Largest square of the relative error that an inexact solve may leave in M.
+const PREDICTOR_ERROR: f64 = 1e-2;
 
 /// Solves `program` to relative gap `tol`; `eps` only turns values into those the monitor shows.
 pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor<'_>) -> Outcome {
@@ -143,7 +138,7 @@ impl Program {
         let m = plus(&diagonal(&|i| size / x_diagonal(i)), -1.0, &self.f);
         let quads = |v: f64| vec![[v; 4]; self.cuts.pairs.len()];
         let sigma = Square::identity(n);
-        (Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size), m }, size)
+        (Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size * self.cut_share()), m }, size)
     }
 
     /// Primal and dual value, `None` when a matrix is no longer numerically definite.
@@ -168,50 +163,40 @@ impl Program {
         work: &mut EigenWork,
         monitor: &mut Monitor<'_>,
     ) -> Option<Point> {
-        let n = self.f.n();
-        let psd = Scaling::new(&point.sigma, &point.s, work)?;
-        let gauss = Scaling::new(&shifted(&point.sigma), &point.m, work)?;
-        monitor.eigendecompositions += 2;
-        let weights: Vec<Quad> = zip_quads(&point.nu, &point.slack, |nu, s| nu / s);
-        let system = DenseSystem::new([&gauss.t, &psd.t], &self.cuts, &weights)?;
+        let linear = Linearization::new(point, &self.cuts, work)?;
+        let system = linear.system(work)?;
+        monitor.eigendecompositions += if matches!(system, System::Dense(_)) { 2 } else { 4 };
+        let mut interrupted = || monitor.interrupted().is_some();
+        let mu = self.complementarity(point);
+        let count = self.f.n() as f64 + self.cut_share() * self.cuts.len() as f64;
 
-        let count = (n + self.cuts.len()) as f64;
-        let complementarity =
-            |p: &Point| (p.sigma.dot(&p.s) + cuts::dot(&p.slack, &p.nu)) / count;
-        let mu = complementarity(point);
-        let direction = |target: f64, previous: Option<&Step>| {
-            let gauss_target = barrier.max(target);
-            let s = psd.constant_part(target, previous.map(|p| (&p.sigma, &p.s)));
-            let m = gauss.constant_part(gauss_target, previous.map(|p| (&p.sigma, &p.m)));
-            let mut nu = zip_quads(&point.nu, &point.slack, |nu, s| target / s - nu);
-            if let Some(p) = previous {
-                let second = zip_quads(&p.slack, &p.nu, |ds, dnu| ds * dnu);
-                let second = zip_quads(&second, &point.slack, |product, s| product / s);
-                nu = zip_quads(&nu, &second, |nu, second| nu - second);
-            }
-            let mut rhs = plus(&s, 1.0, &m);
-            self.cuts.add_adjoint(&nu, &mut rhs);
-            clear_diagonal(&mut rhs);
-            let sigma = system.solve(&rhs);
-            let slack = self.cuts.values(&sigma, 0.0);
-            let change = zip_quads(&weights, &slack, |w, ds| w * ds);
-            Step {
-                s: plus(&s, -1.0, &psd.apply(&sigma)),
-                m: plus(&m, -1.0, &gauss.apply(&sigma)),
-                nu: zip_quads(&nu, &change, |nu, change| nu - change),
-                sigma,
-                slack,
-            }
-        };
-        let predictor = direction(0.0, None);
+        let predictor =
+            linear.direction(&system, [0.0, 0.0, barrier], None, PREDICTOR_ERROR * barrier, &mut interrupted);
         let (primal, dual) = self.longest(point, &predictor);
-        let ahead = complementarity(&self.moved(point, &predictor, primal, dual));
-        let centering = (ahead / mu).clamp(0.0, 1.0).powi(3).max(1e-6);
-        let step = direction(centering * mu, Some(&predictor));
+        let ahead = self.complementarity(&self.moved(point, &predictor, primal, dual));
+        // Short predictor steps ask for more centring (the rule of SDPT3).
+        let exponent = (3.0 * primal.min(dual).powi(2)).max(1.0);
+        let target = mu * (ahead / mu).clamp(0.0, 1.0).powf(exponent).max(1e-6);
+        // An error of relative size e in M costs about e^2 / 4 of duality gap.
+        let error = barrier * PREDICTOR_ERROR.min(0.05 * target * count / barrier);
+        let targets = [target, target * self.cut_share(), barrier.max(target)];
+        let step = linear.direction(&system, targets, Some(&predictor), error, &mut interrupted);
         let (primal, dual) = self.longest(point, &step);
         let damp = |t: f64| if t < 1.0 { (0.9 + 0.09 * primal.min(dual)) * t } else { 1.0 };
         let (primal, dual) = (damp(primal), damp(dual));
         (primal.max(dual) > 1e-10).then(|| self.moved(point, &step, primal, dual))
+    }
+
+    /// Weight of a cut's barrier: all cuts together weigh as much as Sigma > 0, because few of many
+    /// are ever active and the rest would only hold the iterates back.
+    fn cut_share(&self) -> f64 {
+        (self.f.n() as f64 / self.cuts.len().max(1) as f64).min(1.0)
+    }
+
+    /// Mean of the products that vanish at the optimum.
+    fn complementarity(&self, point: &Point) -> f64 {
+        let count = self.f.n() as f64 + self.cut_share() * self.cuts.len() as f64;
+        (point.sigma.dot(&point.s) + cuts::dot(&point.slack, &point.nu)) / count
     }
 
     /// Longest primal and dual steps inside the cones, at most 1.
@@ -253,13 +238,9 @@ pub(super) fn x_diagonal(i: usize) -> f64 {
 }
 
 /// `X = Sigma + diag(0, 1/3, ..., 1/3)`.
-fn shifted(sigma: &Square) -> Square {
+pub(super) fn shifted(sigma: &Square) -> Square {
     let mut x = sigma.clone();
     let n = x.n();
     x.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
     x
-}
-
-fn zip_quads(x: &[Quad], y: &[Quad], f: impl Fn(f64, f64) -> f64) -> Vec<Quad> {
-    x.iter().zip(y).map(|(x, y)| std::array::from_fn(|k| f(x[k], y[k]))).collect()
 }

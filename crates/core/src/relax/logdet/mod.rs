@@ -10,8 +10,11 @@
 mod cuts;
 mod dense;
 mod interior_point;
+mod kronecker;
 mod matrix;
+mod newton;
 mod scaling;
+mod structured;
 
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};

@@ -6,8 +6,8 @@ use crate::spectral::{Eigen, EigenWork, Square, eigh};
 /// G with `G^-1 P G^-T = G^T Q G = diag(values)` for a primal P and a dual Q.
 pub(super) struct Scaling {
     values: Vec<f64>,
-    g: Square,
-    g_inv: Square,
+    pub(super) g: Square,
+    pub(super) g_inv: Square,
     /// `T = G^-T G^-1`, so that `T P T = Q`: the Hessian of the pair is `Y -> T Y T`.
     pub(super) t: Square,
 }
