@@ -71,14 +71,7 @@ pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor
     let mut work = EigenWork::default();
     let (mut point, scale) = program.start(&mut work, monitor);
     let barrier = f64::max(0.5, BARRIER_FLOOR * scale);
-    let (mut lower, mut upper) = program.values(&point).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    let mut best = Outcome {
-        sigma: point.sigma.clone(),
-        dual: point.clone(),
-        lower,
-        upper,
-        stop: StopReason::NumericalTrouble,
-    };
+    let mut best = program.first_outcome(&point);
     let mut idle = 0;
     loop {
         if let Some(stop) = monitor.iteration(eps * best.lower, eps * best.upper) {
@@ -95,8 +88,7 @@ pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor
             return best;
         };
         point = next;
-        let Some(values) = program.values(&point) else { return best };
-        (lower, upper) = values;
+        let Some((lower, upper)) = program.values(&point) else { return best };
         idle += 1;
         if lower > best.lower {
             (best.lower, best.sigma, idle) = (lower, point.sigma.clone(), 0);
@@ -141,14 +133,25 @@ impl Program {
         (Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size * self.cut_share()), m }, size)
     }
 
-    /// Primal and dual value, `None` when a matrix is no longer numerically definite.
-    pub(super) fn values(&self, point: &Point) -> Option<(f64, f64)> {
-        let n = self.f.n();
-        let lower = self.f.dot(&point.sigma) + 0.5 * log_det(&shifted(&point.sigma))?;
-        Some((lower + self.offset, self.dual_value(point, n)?))
+    /// The bracket at the start: S and nu do not enter M there, so the dual value is better without.
+    fn first_outcome(&self, point: &Point) -> Outcome {
+        let mut dual = point.clone();
+        dual.s.data_mut().fill(0.0);
+        dual.nu.iter_mut().for_each(|nu| *nu = [0.0; 4]);
+        let (lower, upper) = self.values(&dual).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let stop = StopReason::NumericalTrouble;
+        Outcome { sigma: point.sigma.clone(), dual, lower, upper, stop }
     }
 
-    fn dual_value(&self, point: &Point, n: usize) -> Option<f64> {
+    /// Primal and dual value, `None` when a matrix is no longer numerically definite.
+    pub(super) fn values(&self, point: &Point) -> Option<(f64, f64)> {
+        let lower = self.f.dot(&point.sigma) + 0.5 * log_det(&shifted(&point.sigma))?;
+        Some((lower + self.offset, self.dual_value(point)?))
+    }
+
+    /// The closed form of the bound, `None` when M is not positive definite.
+    pub(super) fn dual_value(&self, point: &Point) -> Option<f64> {
+        let n = self.f.n();
         let multipliers: f64 = point.nu.iter().flatten().sum::<f64>() + point.s.diagonal().sum::<f64>();
         let linear: f64 = point.m.diagonal().enumerate().map(|(i, v)| v * x_diagonal(i)).sum();
         let log_det = log_det(&point.m)? + n as f64 * std::f64::consts::LN_2;

@@ -7,6 +7,7 @@
 //! over unit-diagonal Sigma >= 0 that satisfy `1 + a mu_i + b mu_j + ab mu_ij >= 0` on chosen pairs.
 //! The bound that is reported is the dual one, with multipliers of every constraint as its proof.
 
+mod certificate;
 mod cuts;
 mod dense;
 mod interior_point;
@@ -16,17 +17,16 @@ mod newton;
 mod scaling;
 mod structured;
 
-use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};
-use crate::features::Features;
+use crate::features::FeatureSpec;
 use crate::model::Ising;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::relax::Relaxation;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
-use crate::spectral::{Eigen, EigenWork, Square, eigh};
-use cuts::{Cuts, SIGNS};
+use crate::spectral::Square;
+use cuts::Cuts;
 use interior_point::{MAX_ITERATIONS, Outcome, Program};
 
 /// The log-determinant relaxation of Jordan and Wainwright, with the pairwise constraints of
@@ -35,7 +35,8 @@ use interior_point::{MAX_ITERATIONS, Outcome, Program};
 /// Solved in units of eps by a feasible primal-dual interior-point method, so that a valid bound
 /// exists after any number of iterations.
 ///
-/// **Cost** per iteration: a factorisation over the `n (n - 1) / 2` moments.
+/// **Cost** some 10 to 20 iterations of O(n^3) each: about 100 products of n x n matrices, and as
+/// many again for every few conjugate gradient steps when pairwise constraints are active.
 ///
 /// ```
 /// use zbound::{Features, Ising, Problem, Settings, relax::{LogDet, Relaxation}};
@@ -48,6 +49,9 @@ use interior_point::{MAX_ITERATIONS, Outcome, Program};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogDet;
+
+/// Working memory per entry of an n x n matrix: some 120 matrices, cuts of all pairs included.
+const BYTES_PER_ENTRY: u64 = 1000;
 
 impl Relaxation for LogDet {
     /// # Errors
@@ -64,7 +68,7 @@ impl Relaxation for LogDet {
         let mut monitor = Monitor::new(settings, MAX_ITERATIONS, observer);
         let program = in_units_of_eps(model, problem.eps(), settings);
         let outcome = interior_point::solve(&program, 0.5 * settings.tol, problem.eps(), &mut monitor);
-        report(problem, model, &program, outcome, &mut monitor)
+        report(problem, settings, &program, outcome, &mut monitor)
     }
 }
 
@@ -79,6 +83,16 @@ fn applicable<'a>(problem: &'a Problem, settings: &Settings) -> Result<&'a Ising
             "solver {} is inapplicable to logdet; use auto or interior-point",
             settings.solver.name()
         )));
+    }
+    let n = model.d() as u64 + 1;
+    let needed = BYTES_PER_ENTRY.saturating_mul(n.saturating_mul(n));
+    if needed > settings.memory_limit {
+        return Err(Error::Memory {
+            what: format!("logdet with d = {}", model.d()),
+            needed_mib: needed >> 20,
+            limit_mib: settings.memory_limit >> 20,
+            hint: "raise the memory limit or use trw".into(),
+        });
     }
     Ok(model)
 }
@@ -98,76 +112,42 @@ fn in_units_of_eps(model: &Ising, eps: f64, settings: &Settings) -> Program {
     Program { f, cuts: Cuts::new(model, settings.pairwise), offset }
 }
 
+/// Turns the best bracket into a solution whose upper bound is the verified certificate's.
 fn report(
     problem: &Problem,
-    model: &Ising,
+    settings: &Settings,
     program: &Program,
     outcome: Outcome,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let eps = problem.eps();
+    let (eps, model) = (problem.eps(), problem.polynomial().pairwise_part());
+    let features = FeatureSpec::Degree(1).resolve(problem.polynomial())?;
     let mut solution = Solution::new(Method::LogDet, outcome.stop);
     solution.solver = Some(Solver::InteriorPoint);
     solution.estimate = eps * 0.5 * (outcome.upper + outcome.lower);
-    solution.relaxation_gap = Some(eps * (outcome.upper - outcome.lower));
-    solution.features = Some(Features::degree(model.d(), 1));
+    let allowance = 0.01 * settings.tol * outcome.upper.abs().max(1.0);
+    let dual = certificate::prune(program, outcome.dual, outcome.upper + allowance);
+    match certificate::certificate(program, &dual, &features, model.constant(), eps) {
+        Some(certificate) => {
+            match certificate.verify(problem.polynomial()) {
+                Ok(bound) => {
+                    solution.relaxation_gap = Some((bound.phi() - eps * outcome.lower).max(0.0));
+                    solution.upper = Some(bound);
+                }
+                Err(error) => solution.reason = Some(error.to_string()),
+            }
+            solution.certificate = Some(certificate);
+        }
+        None => solution.reason = Some("an eigendecomposition of the certificate failed".into()),
+    }
     let sigma = &outcome.sigma;
-    let d = model.d();
-    solution.means = Some((0..d).map(|i| sigma.at(i + 1, 0)).collect());
     let moment = |&[i, j]: &[u32; 2]| (i, j, sigma.at(i as usize + 1, j as usize + 1));
+    solution.means = Some((1..=model.d()).map(|i| sigma.at(i, 0)).collect());
     solution.pairwise = Some(model.edges().iter().map(moment).collect());
-    let certificate = certificate(model, program, &outcome, eps, monitor);
-    solution.certificate = certificate;
+    solution.features = Some(features);
     solution.iterations = monitor.iterations;
-    solution.eigendecompositions = monitor.eigendecompositions;
+    solution.eigendecompositions = monitor.eigendecompositions + 2;
     solution.trace = std::mem::take(&mut monitor.trace);
     solution.seconds = monitor.seconds();
     Ok(solution)
-}
-
-/// The dual point as a proof: `f + cuts + z^T S z = z^T F' z` and `diag(lambda) - F' > 0`.
-fn certificate(
-    model: &Ising,
-    program: &Program,
-    outcome: &Outcome,
-    eps: f64,
-    monitor: &mut Monitor<'_>,
-) -> Option<Certificate> {
-    let n = model.d() + 1;
-    let point = &outcome.dual;
-    let scaled = |a: &Square| Square::from_column_major(n, a.data().iter().map(|v| eps * v).collect());
-    let (s, m) = (scaled(&point.s), scaled(&point.m));
-    let multipliers: f64 = point.nu.iter().flatten().map(|v| eps * v).sum();
-    let corner = model.constant() + multipliers + s.diagonal().sum::<f64>();
-    let mut lambda: Vec<f64> = m.diagonal().collect();
-    lambda[0] += corner;
-    let mut matrix = m.clone();
-    matrix.data_mut().iter_mut().for_each(|v| *v = -*v);
-    matrix.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v = 0.0);
-    matrix.data_mut()[0] = corner;
-    let mut work = EigenWork::default();
-    let mut decompose = |a: &Square| {
-        let mut eigen = Eigen::default();
-        monitor.eigendecompositions += 1;
-        eigh(a, &mut eigen, &mut work).then_some(eigen)
-    };
-    let square = SumOfSquares {
-        features: Features::degree(model.d(), 1),
-        eigen: decompose(&s)?,
-        matrix: s,
-    };
-    let form = Form::LogDet { lambda, matrix, eigen: decompose(&m)? };
-    let cuts = program.cuts.pairs.iter().zip(&point.nu).flat_map(|(&[i, j], nu)| {
-        let cut = move |(k, &v): (usize, &f64)| {
-            let [a, b] = SIGNS[k];
-            Cut { multiplier: eps * v, cycle: vec![0, i, j], signs: vec![a, a * b, b] }
-        };
-        nu.iter().enumerate().filter(|(_, v)| **v > 0.0).map(cut).collect::<Vec<_>>()
-    });
-    Some(Certificate {
-        eps,
-        slack: Slack { cuts: cuts.collect(), squares: vec![square] },
-        components: vec![Component { weight: 1.0, form }],
-        witness: None,
-    })
 }

@@ -115,3 +115,50 @@ impl<'a> StructuredSystem<'a> {
         (z, size)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Ising;
+    use crate::relax::logdet::dense::DenseSystem;
+    use crate::relax::logdet::matrix::{lower_inverse, multiply};
+    use crate::settings::Pairwise;
+    use crate::spectral::EigenWork;
+
+    fn wave(k: usize) -> f64 {
+        ((k * k + 3 * k) as f64 * 12.9898).sin()
+    }
+
+    /// A lower triangular matrix with a dominant diagonal.
+    fn triangular(n: usize, seed: usize) -> Square {
+        let entry = |i: usize, j: usize| match i.cmp(&j) {
+            std::cmp::Ordering::Less => 0.0,
+            std::cmp::Ordering::Equal => 1.0 + wave(i + seed).abs(),
+            std::cmp::Ordering::Greater => 0.2 * wave(i * n + j + seed),
+        };
+        Square::from_column_major(n, (0..n * n).map(|k| entry(k % n, k / n)).collect())
+    }
+
+    #[test]
+    fn structured_and_dense_systems_have_the_same_solution() {
+        let n = 9;
+        let (g_inv, other) = (triangular(n, 1), triangular(n, 77));
+        let (mut t1, mut t2) = (Square::zeros(n), Square::zeros(n));
+        multiply(&mut t1, g_inv.view().transpose(), g_inv.view());
+        multiply(&mut t2, other.view().transpose(), other.view());
+        let cuts = Cuts::new(&Ising::new(n - 1, &[0.0; 8], &[]).unwrap(), Pairwise::All);
+        let weight = |p: usize| std::array::from_fn(|k| (8.0 * wave(4 * p + k)).exp());
+        let weights: Vec<Quad> = (0..cuts.pairs.len()).map(weight).collect();
+        let mut rhs = Square::from_column_major(n, (0..n * n).map(wave).collect());
+        rhs.symmetrize();
+        clear_diagonal(&mut rhs);
+
+        let dense = DenseSystem::new([&t1, &t2], &cuts, &weights).unwrap().solve(&rhs);
+        let g = lower_inverse(&g_inv);
+        let kronecker = Kronecker::new(&g, &g_inv, &t2, &mut EigenWork::default()).unwrap();
+        let system = StructuredSystem::new(kronecker, n, &cuts, &weights).unwrap();
+        let structured = system.solve(&rhs, 1e-28, &mut || false);
+        let difference = plus(&dense, -1.0, &structured);
+        assert!(difference.dot(&difference) < 1e-18 * dense.dot(&dense));
+    }
+}
