@@ -43,7 +43,10 @@ fn logdet_bound_is_above_brute_force_at_every_stop() {
         let solution = solve(&model, eps, &settings);
         let exact = brute_force(&Polynomial::from(model.clone()), eps);
         let bound = upper(&solution);
-        assert!(bound.is_finite() && bound >= exact.lo, "case {case}: {bound} < {exact:?}, eps {eps}, {model:?}");
+        assert!(
+            bound.is_finite() && bound >= exact.lo,
+            "case {case}: {bound} < {exact:?}, eps {eps}, {model:?}"
+        );
         if solution.stop == StopReason::Converged {
             let gap = solution.relaxation_gap.unwrap();
             assert!(gap <= 1.01e-8 * bound.abs().max(eps), "case {case}: gap {gap:e} at {bound}");
@@ -175,8 +178,7 @@ fn cancelling_and_limits_still_give_a_certified_bound() {
     let model = random_ising(&mut Random(65), 12, 2.0);
     let best = upper(&solve(&model, 1.0, &Settings::default()));
     for stop_at in [0, 1, 4] {
-        let mut observer =
-            |p: &Progress| if p.iteration >= stop_at { Flow::Stop } else { Flow::Continue };
+        let mut observer = |p: &Progress| if p.iteration >= stop_at { Flow::Stop } else { Flow::Continue };
         let solution =
             LogDet.solve_with(&problem(model.clone(), 1.0), &Settings::default(), &mut observer).unwrap();
         assert_eq!(solution.stop, StopReason::Cancelled);

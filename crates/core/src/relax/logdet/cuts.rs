@@ -58,6 +58,16 @@ impl Cuts {
             data[j + n * i] += p;
         }
     }
+
+    /// The matrix with the given diagonal and hollow part `-(s + A^T nu)`.
+    pub(super) fn complete(&self, s: &Square, nu: &[Quad], diagonal: impl Iterator<Item = f64>) -> Square {
+        let n = s.n();
+        let mut m = s.clone();
+        self.add_adjoint(nu, &mut m);
+        m.data_mut().iter_mut().for_each(|v| *v = -*v);
+        m.data_mut().iter_mut().step_by(n + 1).zip(diagonal).for_each(|(v, d)| *v = d);
+        m
+    }
 }
 
 /// `(sum a w, sum b w, sum ab w)` over the four inequalities of a pair.

@@ -9,7 +9,7 @@
 
 use super::cuts::{self, Cuts, Quad, zip_quads};
 use super::matrix::{log_det, plus, step_to_boundary};
-use super::newton::{Linearization, Step, System};
+use super::newton::{Linearization, Step};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
@@ -56,8 +56,15 @@ pub(super) struct Outcome {
 /// Iterations after which the method gives up without a user's cap.
 pub(super) const MAX_ITERATIONS: usize = 100;
 
-/// Iterations without a better bracket that count as a stall.
-const PATIENCE: usize = 6;
+/// Iterations in which the gap shrinks by less than a tenth that count as a stall.
+const PATIENCE: usize = 5;
+
+/// Up to this many moments the dense Newton system is the faster one.
+const MAX_DENSE: usize = 300;
+
+/// Up to this many moments a stall of the structured system, which loses digits when f/eps exceeds
+/// 1e6 or so, is overcome by the dense one.
+const MAX_DENSE_RESCUE: usize = 2000;
 
 /// Below this multiple of |F| the products `X M` are rounding noise: at lower temperatures the
 /// log-det barrier stops here, at a cost of the same relative size.
@@ -72,33 +79,52 @@ pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor
     let (mut point, scale) = program.start(&mut work, monitor);
     let barrier = f64::max(0.5, BARRIER_FLOOR * scale);
     let mut best = program.first_outcome(&point);
-    let mut idle = 0;
+    let moments = program.f.n() * (program.f.n() - 1) / 2;
+    let mut dense = moments <= MAX_DENSE;
+    let (mut idle, mut milestone) = (0, f64::INFINITY);
     loop {
-        if let Some(stop) = monitor.iteration(eps * best.lower, eps * best.upper) {
-            best.stop = stop;
+        let stop = monitor.iteration(eps * best.lower, eps * best.upper);
+        if best.gap() <= tol * best.upper.abs().max(1.0) {
+            return best.stopped(StopReason::Converged);
         }
-        if best.upper - best.lower <= tol * best.upper.abs().max(1.0) {
-            best.stop = StopReason::Converged;
+        if let Some(stop) = stop {
+            return best.stopped(stop);
         }
-        if best.stop != StopReason::NumericalTrouble {
-            return best;
+        let next = program.advance(&point, barrier, dense, &mut work, monitor);
+        if let Some((next, lower, upper)) = next.and_then(|p| program.values(&p).map(|(l, u)| (p, l, u))) {
+            point = next;
+            best.improve(&point, lower, upper);
+            idle += 1;
+        } else {
+            idle = PATIENCE;
         }
-        let Some(next) = program.advance(&point, barrier, &mut work, monitor) else {
-            best.stop = StopReason::Stalled;
-            return best;
-        };
-        point = next;
-        let Some((lower, upper)) = program.values(&point) else { return best };
-        idle += 1;
-        if lower > best.lower {
-            (best.lower, best.sigma, idle) = (lower, point.sigma.clone(), 0);
-        }
-        if upper < best.upper {
-            (best.upper, best.dual, idle) = (upper, point.clone(), 0);
+        if best.gap() < 0.9 * milestone {
+            (idle, milestone) = (0, best.gap());
         }
         if idle >= PATIENCE {
-            best.stop = StopReason::Stalled;
-            return best;
+            if dense || moments > MAX_DENSE_RESCUE {
+                return best.stopped(StopReason::Stalled);
+            }
+            (dense, idle) = (true, 0);
+        }
+    }
+}
+
+impl Outcome {
+    fn gap(&self) -> f64 {
+        self.upper - self.lower
+    }
+
+    fn stopped(self, stop: StopReason) -> Self {
+        Outcome { stop, ..self }
+    }
+
+    fn improve(&mut self, point: &Point, lower: f64, upper: f64) {
+        if lower > self.lower {
+            (self.lower, self.sigma) = (lower, point.sigma.clone());
+        }
+        if upper < self.upper {
+            (self.upper, self.dual) = (upper, point.clone());
         }
     }
 }
@@ -130,7 +156,10 @@ impl Program {
         let m = plus(&diagonal(&|i| size / x_diagonal(i)), -1.0, &self.f);
         let quads = |v: f64| vec![[v; 4]; self.cuts.pairs.len()];
         let sigma = Square::identity(n);
-        (Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size * self.cut_share()), m }, size)
+        (
+            Point { sigma, slack: quads(1.0), s: diagonal(&|_| size), nu: quads(size * self.cut_share()), m },
+            size,
+        )
     }
 
     /// The bracket at the start: S and nu do not enter M there, so the dual value is better without.
@@ -163,12 +192,13 @@ impl Program {
         &self,
         point: &Point,
         barrier: f64,
+        dense: bool,
         work: &mut EigenWork,
         monitor: &mut Monitor<'_>,
     ) -> Option<Point> {
         let linear = Linearization::new(point, &self.cuts, work)?;
-        let system = linear.system(work)?;
-        monitor.eigendecompositions += if matches!(system, System::Dense(_)) { 2 } else { 4 };
+        let system = linear.system(dense, work)?;
+        monitor.eigendecompositions += if dense { 2 } else { 4 };
         let mut interrupted = || monitor.interrupted().is_some();
         let mu = self.complementarity(point);
         let count = self.f.n() as f64 + self.cut_share() * self.cuts.len() as f64;
@@ -226,12 +256,7 @@ impl Program {
 
     /// M with the given diagonal and hollow part `-(F + S + A^T nu)`.
     pub(super) fn complete(&self, s: &Square, nu: &[Quad], diagonal: impl Iterator<Item = f64>) -> Square {
-        let n = self.f.n();
-        let mut m = plus(&self.f, 1.0, s);
-        self.cuts.add_adjoint(nu, &mut m);
-        m.data_mut().iter_mut().for_each(|v| *v = -*v);
-        m.data_mut().iter_mut().step_by(n + 1).zip(diagonal).for_each(|(v, d)| *v = d);
-        m
+        self.cuts.complete(&plus(&self.f, 1.0, s), nu, diagonal)
     }
 }
 

@@ -29,13 +29,8 @@ pub(super) fn cholesky(a: &mut Square) -> bool {
     let bytes = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
     let mut buffer = MemBuffer::new(bytes);
     let stack = MemStack::new(&mut buffer);
-    let done = llt::factor::cholesky_in_place(
-        a.view_mut(),
-        Default::default(),
-        Par::Seq,
-        stack,
-        Default::default(),
-    );
+    let done =
+        llt::factor::cholesky_in_place(a.view_mut(), Default::default(), Par::Seq, stack, Default::default());
     for j in 1..n {
         a.data_mut()[n * j..n * j + j].fill(0.0);
     }

@@ -24,7 +24,7 @@ use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::relax::Relaxation;
 use crate::settings::{Method, Settings, Solver};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
 use crate::spectral::Square;
 use cuts::Cuts;
 use interior_point::{MAX_ITERATIONS, Outcome, Program};
@@ -139,6 +139,9 @@ fn report(
             solution.certificate = Some(certificate);
         }
         None => solution.reason = Some("an eigendecomposition of the certificate failed".into()),
+    }
+    if outcome.stop == StopReason::Stalled && solution.reason.is_none() {
+        solution.reason = Some("rounding ended the iteration above the tolerance; the bound is valid".into());
     }
     let sigma = &outcome.sigma;
     let moment = |&[i, j]: &[u32; 2]| (i, j, sigma.at(i as usize + 1, j as usize + 1));

@@ -33,9 +33,6 @@ pub(super) enum System<'a> {
     Structured(StructuredSystem<'a>),
 }
 
-/// Up to this many moments the dense factorisation is the faster one.
-const MAX_DENSE: usize = 300;
-
 impl<'a> Linearization<'a> {
     /// `None` when a matrix of the point is not numerically definite.
     pub(super) fn new(point: &'a Point, cuts: &'a Cuts, work: &mut EigenWork) -> Option<Self> {
@@ -45,10 +42,10 @@ impl<'a> Linearization<'a> {
         Some(Linearization { point, cuts, psd, gauss, weights })
     }
 
-    /// `None` when no factorisation succeeds.
-    pub(super) fn system(&'a self, work: &mut EigenWork) -> Option<System<'a>> {
+    /// `None` when the factorisation fails.
+    pub(super) fn system(&'a self, dense: bool, work: &mut EigenWork) -> Option<System<'a>> {
         let n = self.point.sigma.n();
-        if n * (n - 1) / 2 <= MAX_DENSE {
+        if dense {
             let scalings = [&self.gauss.t, &self.psd.t];
             return DenseSystem::new(scalings, self.cuts, &self.weights).map(System::Dense);
         }
@@ -84,12 +81,12 @@ impl<'a> Linearization<'a> {
         };
         let slack = self.cuts.values(&sigma, 0.0);
         let change = zip_quads(&self.weights, &slack, |w, ds| w * ds);
-        Step {
-            s: plus(&s, -1.0, &self.psd.apply(&sigma)),
-            m: plus(&m, -1.0, &self.gauss.apply(&sigma)),
-            nu: zip_quads(&nu, &change, |nu, change| nu - change),
-            sigma,
-            slack,
-        }
+        let nu = zip_quads(&nu, &change, |nu, change| nu - change);
+        let s = plus(&s, -1.0, &self.psd.apply(&sigma));
+        let linearized = plus(&m, -1.0, &self.gauss.apply(&sigma));
+        // The hollow part keeps the dual feasible, so that what an inexact solve leaves over is
+        // seen by the step length.
+        let m = self.cuts.complete(&s, &nu, linearized.diagonal());
+        Step { sigma, slack, s, nu, m }
     }
 }

@@ -26,7 +26,8 @@ impl Scaling {
         // On the central path L^T Q L is a multiple of the identity, so its eigenvalues are accurate.
         let inner = congruence(factor.view(), dual, &mut scratch);
         let mut eigen = Eigen::default();
-        if !eigh(&inner, &mut eigen, work) || !(eigen.values[0] > 0.0) {
+        let definite = eigh(&inner, &mut eigen, work) && eigen.values[0] > 0.0;
+        if !definite {
             return None;
         }
         let values: Vec<f64> = eigen.values.iter().map(|v| v.sqrt()).collect();

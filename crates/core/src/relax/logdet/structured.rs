@@ -27,7 +27,10 @@ const HEAVY: f64 = 0.3;
 const MAX_HEAVY_PER_FEATURE: usize = 4;
 
 /// Iterations after which the direction is used as it is: the step length keeps it safe.
-const MAX_CG: usize = 200;
+const MAX_CG: usize = 150;
+
+/// Iterations without a smaller residual that end the solve: rounding has taken over.
+const CG_PATIENCE: usize = 25;
 
 impl<'a> StructuredSystem<'a> {
     /// `None` when the preconditioner is not numerically positive definite.
@@ -70,13 +73,15 @@ impl<'a> StructuredSystem<'a> {
         let (mut z, mut size) = self.precondition(&residual);
         let mut p = z.clone();
         let mut rz = residual.dot(&z);
+        let (mut smallest, mut since) = (size, 0);
         for iteration in 0..MAX_CG {
-            if size <= tolerance || !(rz > 0.0) || (iteration % 8 == 7 && interrupted()) {
+            if size <= tolerance || since >= CG_PATIENCE || (iteration % 8 == 7 && interrupted()) {
                 break;
             }
             let hp = self.apply(&p);
             let curvature = p.dot(&hp);
-            if !(curvature > 0.0) {
+            let definite = rz > 0.0 && curvature > 0.0;
+            if !definite {
                 break;
             }
             let alpha = rz / curvature;
@@ -86,6 +91,10 @@ impl<'a> StructuredSystem<'a> {
             let previous = rz;
             rz = residual.dot(&z);
             p = plus(&z, rz / previous, &p);
+            since += 1;
+            if size < smallest {
+                (smallest, since) = (size, 0);
+            }
         }
         y
     }
