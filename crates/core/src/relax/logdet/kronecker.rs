@@ -10,6 +10,8 @@ pub(super) struct Kronecker {
     v: Square,
     r: Square,
     ratios: Vec<f64>,
+    /// `R R^T`, the inverse of T1.
+    t1_inv: Square,
     kernel: Kernel,
 }
 
@@ -39,8 +41,10 @@ impl Kronecker {
         multiply(&mut v, g_inv.view().transpose(), eigen.vectors.view());
         multiply(&mut r, g.view(), eigen.vectors.view());
         let ratios: Vec<f64> = eigen.values.iter().map(|s| s.max(0.0)).collect();
+        let mut t1_inv = Square::zeros(n);
+        multiply(&mut t1_inv, r.view(), r.view().transpose());
         let kernel = Kernel::new(&ratios, &r, work)?;
-        Some(Kronecker { v, r, ratios, kernel })
+        Some(Kronecker { v, r, ratios, t1_inv, kernel })
     }
 
     /// `T1 Y T1 + T2 Y T2`.
@@ -88,6 +92,11 @@ impl Kronecker {
             }
         }
         out
+    }
+
+    /// A cheap upper bound on [`Kronecker::diagonal`]: `K >= T1 . T1`.
+    pub(super) fn diagonal_bound(&self, a: &Sparse) -> f64 {
+        a.form(&self.t1_inv).powi(2)
     }
 
     /// `<a a^T, K^-1 (a a^T)>`.

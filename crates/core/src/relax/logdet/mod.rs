@@ -127,22 +127,24 @@ fn report(
     solution.estimate = eps * 0.5 * (outcome.upper + outcome.lower);
     let allowance = 0.01 * settings.tol * outcome.upper.abs().max(1.0);
     let dual = certificate::prune(program, outcome.dual, outcome.upper + allowance);
-    match certificate::certificate(program, &dual, &features, model.constant(), eps) {
-        Some(certificate) => {
-            match certificate.verify(problem.polynomial()) {
-                Ok(bound) => {
-                    solution.relaxation_gap = Some((bound.phi() - eps * outcome.lower).max(0.0));
-                    solution.upper = Some(bound);
-                }
-                Err(error) => solution.reason = Some(error.to_string()),
-            }
-            solution.certificate = Some(certificate);
+    let dual = certificate::certificate(program, &dual, &features, model.constant(), eps);
+    let proof = dual.and_then(|c| c.verify(problem.polynomial()).ok().map(|bound| (c, bound)));
+    let (certificate, bound) = match proof {
+        Some(proof) => proof,
+        // Values beyond floating point: what is left is that f is at most its l1 norm.
+        None => {
+            solution.stop = StopReason::NumericalTrouble;
+            solution.reason = Some("the dual point could not be certified; the bound is trivial".into());
+            let trivial = certificate::trivial(model.constant(), eps);
+            let bound = trivial.verify(problem.polynomial())?;
+            (trivial, bound)
         }
-        None => solution.reason = Some("an eigendecomposition of the certificate failed".into()),
-    }
-    if outcome.stop == StopReason::Stalled && solution.reason.is_none() {
-        solution.reason = Some("rounding ended the iteration above the tolerance; the bound is valid".into());
-    }
+    };
+    let gap = (bound.phi() - eps * outcome.lower).max(0.0);
+    solution.relaxation_gap = Some(gap).filter(|gap| gap.is_finite());
+    solution.upper = Some(bound);
+    solution.certificate = Some(certificate);
+    settle_stop(&mut solution, settings.tol, eps);
     let sigma = &outcome.sigma;
     let moment = |&[i, j]: &[u32; 2]| (i, j, sigma.at(i as usize + 1, j as usize + 1));
     solution.means = Some((1..=model.d()).map(|i| sigma.at(i, 0)).collect());
@@ -153,4 +155,18 @@ fn report(
     solution.trace = std::mem::take(&mut monitor.trace);
     solution.seconds = monitor.seconds();
     Ok(solution)
+}
+
+/// Makes `Converged` mean that the certified gap is below the tolerance, no more and no less.
+fn settle_stop(solution: &mut Solution, tol: f64, eps: f64) {
+    let (Some(bound), Some(gap)) = (solution.upper, solution.relaxation_gap) else { return };
+    let met = gap <= tol * bound.phi().abs().max(eps);
+    match solution.stop {
+        StopReason::Stalled if met => solution.stop = StopReason::Converged,
+        StopReason::Converged if !met => solution.stop = StopReason::Stalled,
+        _ => {}
+    }
+    if solution.stop == StopReason::Stalled {
+        solution.reason = Some("rounding ended the iteration above the tolerance; the bound is valid".into());
+    }
 }

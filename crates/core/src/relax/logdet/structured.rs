@@ -39,6 +39,9 @@ impl<'a> StructuredSystem<'a> {
         for (&[i, j], w) in cuts.pairs.iter().zip(weights) {
             for ([a, b], w) in SIGNS.into_iter().zip(w) {
                 let v = Sparse::cut(i, a, j, b);
+                if 0.25 * w * kronecker.diagonal_bound(&v) <= HEAVY {
+                    continue;
+                }
                 let gain = 0.25 * w * kronecker.diagonal(&v);
                 if gain > HEAVY {
                     heavy.push((gain, 0.25 * w, v));
