@@ -1,7 +1,9 @@
 //! One file per bound.
 
+mod logdet;
 mod quantum;
 
+pub use logdet::LogDet;
 pub use quantum::Quantum;
 
 use crate::error::Result;
