@@ -1,5 +1,10 @@
 //! One file per bound.
 
+pub(crate) mod forest;
+mod trw;
+
+pub use trw::Trw;
+
 use crate::error::Result;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;
