@@ -1,23 +1,26 @@
-//! Linear systems with the sparsity of a graph: envelope Cholesky, or conjugate gradient where the
+//! Linear systems with the sparsity of a graph: envelope elimination, or a Krylov method where the
 //! envelope would not fit.
 
-/// A symmetric positive definite matrix with entries on the diagonal and on a graph's edges.
+/// A matrix with entries on the diagonal and, both ways, on a graph's edges.
+///
+/// Elimination does not pivot: matrices are positive definite up to a diagonal scaling, or close.
 #[derive(Clone, Debug)]
 pub(crate) struct GraphSystem {
     ends: Vec<[u32; 2]>,
     diagonal: Vec<f64>,
-    entries: Vec<f64>,
+    /// Entries `[(i, j), (j, i)]` of the edge `[i, j]`.
+    entries: Vec<[f64; 2]>,
     factor: Option<Envelope>,
 }
 
-/// Above this many multiplications per factorisation conjugate gradient takes over.
+/// Above this many multiplications per factorisation the Krylov method takes over.
 const ENVELOPE_WORK: f64 = 4e9;
 
-/// Steps of conjugate gradient: Newton directions need not be exact.
-const CG_STEPS: usize = 400;
+/// Steps of the Krylov method: Newton directions need not be exact.
+const KRYLOV_STEPS: usize = 300;
 
-/// Relative residual at which conjugate gradient stops.
-const CG_TOL: f64 = 1e-10;
+/// Relative residual at which the Krylov method stops.
+const KRYLOV_TOL: f64 = 1e-10;
 
 impl GraphSystem {
     /// The pattern of a graph on `d` nodes.
@@ -25,13 +28,18 @@ impl GraphSystem {
     /// **Cost** O(d + m) plus the envelope of a reverse Cuthill-McKee order.
     pub(crate) fn new(d: usize, ends: &[[u32; 2]]) -> Self {
         let factor = Envelope::new(d, ends);
-        GraphSystem { ends: ends.to_vec(), diagonal: vec![1.0; d], entries: vec![0.0; ends.len()], factor }
+        GraphSystem {
+            ends: ends.to_vec(),
+            diagonal: vec![1.0; d],
+            entries: vec![[0.0; 2]; ends.len()],
+            factor,
+        }
     }
 
     /// Sets the matrix and factors it.
     ///
-    /// **Cost** the sum of squared envelope widths.
-    pub(crate) fn set(&mut self, diagonal: &[f64], entries: &[f64]) {
+    /// **Cost** twice the sum of squared envelope widths.
+    pub(crate) fn set(&mut self, diagonal: &[f64], entries: &[[f64; 2]]) {
         self.diagonal.copy_from_slice(diagonal);
         self.entries.copy_from_slice(entries);
         if let Some(envelope) = &mut self.factor {
@@ -43,63 +51,68 @@ impl GraphSystem {
     pub(crate) fn solve(&self, rhs: &mut [f64]) {
         match &self.factor {
             Some(envelope) => envelope.solve(rhs),
-            None => self.conjugate_gradient(rhs),
+            None => self.krylov(rhs),
         }
     }
 
-    fn multiply(&self, x: &[f64], out: &mut [f64]) {
-        for i in 0..x.len() {
-            out[i] = self.diagonal[i] * x[i];
-        }
+    fn multiply(&self, x: &[f64]) -> Vec<f64> {
+        let mut out: Vec<f64> = self.diagonal.iter().zip(x).map(|(a, x)| a * x).collect();
         for (&[i, j], v) in self.ends.iter().zip(&self.entries) {
-            out[i as usize] += v * x[j as usize];
-            out[j as usize] += v * x[i as usize];
+            out[i as usize] += v[0] * x[j as usize];
+            out[j as usize] += v[1] * x[i as usize];
         }
+        out
     }
 
-    /// Preconditioned by the diagonal.
-    fn conjugate_gradient(&self, rhs: &mut [f64]) {
+    /// BiCGSTAB (van der Vorst, 1992), preconditioned by the diagonal.
+    fn krylov(&self, rhs: &mut [f64]) {
         let n = rhs.len();
+        let scale = |r: &[f64]| -> Vec<f64> { r.iter().zip(&self.diagonal).map(|(r, d)| r / d).collect() };
         let mut x = vec![0.0; n];
         let mut residual = rhs.to_vec();
-        let scale = |r: &[f64]| -> Vec<f64> { r.iter().zip(&self.diagonal).map(|(r, d)| r / d).collect() };
-        let mut z = scale(&residual);
-        let mut direction = z.clone();
-        let mut product = vec![0.0; n];
-        let mut rz = dot(&residual, &z);
-        let target = rz * CG_TOL * CG_TOL;
-        for _ in 0..CG_STEPS {
-            self.multiply(&direction, &mut product);
-            let curvature = dot(&direction, &product);
-            if !(rz > target && curvature > 0.0) {
+        let shadow = residual.clone();
+        let target = KRYLOV_TOL * dot(&shadow, &shadow).sqrt();
+        let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
+        let (mut product, mut direction) = (vec![0.0; n], vec![0.0; n]);
+        for _ in 0..KRYLOV_STEPS {
+            if !(dot(&residual, &residual).sqrt() > target) {
                 break;
             }
-            let step = rz / curvature;
-            for i in 0..n {
-                x[i] += step * direction[i];
-                residual[i] -= step * product[i];
+            let next = dot(&shadow, &residual);
+            let beta = next / rho * alpha / omega;
+            (0..n).for_each(|i| direction[i] = residual[i] + beta * (direction[i] - omega * product[i]));
+            let scaled = scale(&direction);
+            product = self.multiply(&scaled);
+            rho = next;
+            alpha = rho / dot(&shadow, &product);
+            let half: Vec<f64> = residual.iter().zip(&product).map(|(r, v)| r - alpha * v).collect();
+            let scaled_half = scale(&half);
+            let image = self.multiply(&scaled_half);
+            omega = dot(&image, &half) / dot(&image, &image);
+            if !(alpha.is_finite() && omega.is_finite() && omega != 0.0) {
+                break;
             }
-            z = scale(&residual);
-            let next = dot(&residual, &z);
             for i in 0..n {
-                direction[i] = z[i] + next / rz * direction[i];
+                x[i] += alpha * scaled[i] + omega * scaled_half[i];
+                residual[i] = half[i] - omega * image[i];
             }
-            rz = next;
         }
         rhs.copy_from_slice(&x);
     }
 }
 
-/// Rows of a Cholesky factor from their first nonzero to the diagonal.
+/// Rows of a unit lower and columns of an upper triangular factor, from their first nonzero on.
 #[derive(Clone, Debug)]
 struct Envelope {
     /// Position of every node in the elimination order.
     position: Vec<u32>,
-    /// First column of every row.
+    /// First column of every row of the lower factor, first row of every column of the upper.
     first: Vec<u32>,
-    /// Where every row starts in `values`; row i ends with its diagonal.
+    /// Where every row starts in `lower`, every column in `upper`; pivots are kept apart.
     start: Vec<usize>,
-    values: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    pivots: Vec<f64>,
 }
 
 impl Envelope {
@@ -111,43 +124,52 @@ impl Envelope {
             let (low, high) = (a.min(b), a.max(b) as usize);
             first[high] = first[high].min(low);
         }
-        let mut start = Vec::with_capacity(d + 1);
+        let mut start = vec![0];
         let (mut length, mut work) = (0usize, 0.0);
         for (i, &f) in first.iter().enumerate() {
+            length += i - f as usize;
+            work += ((i - f as usize) as f64).powi(2);
             start.push(length);
-            let width = i - f as usize + 1;
-            length += width;
-            work += (width as f64).powi(2);
         }
-        start.push(length);
-        (work <= ENVELOPE_WORK).then(|| Envelope { position, first, start, values: vec![0.0; length] })
+        (work <= ENVELOPE_WORK).then(|| Envelope {
+            position,
+            first,
+            start,
+            lower: vec![0.0; length],
+            upper: vec![0.0; length],
+            pivots: vec![1.0; d],
+        })
     }
 
-    fn factor(&mut self, ends: &[[u32; 2]], diagonal: &[f64], entries: &[f64]) {
-        self.values.fill(0.0);
-        for (i, &v) in diagonal.iter().enumerate() {
-            self.values[self.start[self.position[i] as usize + 1] - 1] = v;
-        }
-        for (&[i, j], &v) in ends.iter().zip(entries) {
+    fn factor(&mut self, ends: &[[u32; 2]], diagonal: &[f64], entries: &[[f64; 2]]) {
+        self.lower.fill(0.0);
+        self.upper.fill(0.0);
+        (0..diagonal.len()).for_each(|i| self.pivots[self.position[i] as usize] = diagonal[i]);
+        for (&[i, j], &[forth, back]) in ends.iter().zip(entries) {
             let (a, b) = (self.position[i as usize], self.position[j as usize]);
             let (low, high) = (a.min(b), a.max(b) as usize);
-            self.values[self.start[high] + (low - self.first[high]) as usize] = v;
+            let slot = self.start[high] + (low - self.first[high]) as usize;
+            (self.lower[slot], self.upper[slot]) = if a > b { (forth, back) } else { (back, forth) };
         }
         for i in 0..self.first.len() {
-            let (done, rest) = self.values.split_at_mut(self.start[i]);
-            let row = &mut rest[..self.start[i + 1] - self.start[i]];
-            let (first, width) = (self.first[i] as usize, row.len());
-            for k in 0..width - 1 {
+            let at = self.start[i];
+            let (lower_done, lower_rest) = self.lower.split_at_mut(at);
+            let (upper_done, upper_rest) = self.upper.split_at_mut(at);
+            let width = self.start[i + 1] - at;
+            let (row, column) = (&mut lower_rest[..width], &mut upper_rest[..width]);
+            let first = self.first[i] as usize;
+            for k in 0..width {
                 let j = first + k;
-                let other = &done[self.start[j]..self.start[j + 1]];
                 let from = first.max(self.first[j] as usize);
-                let overlap = dot(&row[from - first..k], &other[from - self.first[j] as usize..other.len() - 1]);
-                row[k] = (row[k] - overlap) / other[other.len() - 1];
+                let inner = self.start[j] + from - self.first[j] as usize..self.start[j + 1];
+                let mine = from - first..k;
+                column[k] -= dot(&lower_done[inner.clone()], &column[mine.clone()]);
+                row[k] = (row[k] - dot(&upper_done[inner], &row[mine])) / self.pivots[j];
             }
-            let original = row[width - 1];
-            let pivot = original - dot(&row[..width - 1], &row[..width - 1]);
-            // Rounding may eat a pivot; a floor keeps the direction a direction of ascent.
-            row[width - 1] = pivot.max(1e-14 * original).max(f64::MIN_POSITIVE).sqrt();
+            let original = self.pivots[i];
+            let pivot = original - dot(row, column);
+            // Rounding may eat a pivot; a floor keeps the step finite.
+            self.pivots[i] = if pivot > 1e-14 * original { pivot } else { 1e-14 * original };
         }
     }
 
@@ -156,16 +178,14 @@ impl Envelope {
         let mut x = vec![0.0; n];
         (0..n).for_each(|i| x[self.position[i] as usize] = rhs[i]);
         for i in 0..n {
-            let row = &self.values[self.start[i]..self.start[i + 1]];
-            let (first, last) = (self.first[i] as usize, row.len() - 1);
-            x[i] = (x[i] - dot(&row[..last], &x[first..i])) / row[last];
+            let row = &self.lower[self.start[i]..self.start[i + 1]];
+            x[i] -= dot(row, &x[self.first[i] as usize..i]);
         }
         for i in (0..n).rev() {
-            let row = &self.values[self.start[i]..self.start[i + 1]];
-            let (first, last) = (self.first[i] as usize, row.len() - 1);
-            x[i] /= row[last];
+            x[i] /= self.pivots[i];
             let xi = x[i];
-            x[first..i].iter_mut().zip(row).for_each(|(x, l)| *x -= l * xi);
+            let column = &self.upper[self.start[i]..self.start[i + 1]];
+            x[self.first[i] as usize..i].iter_mut().zip(column).for_each(|(x, u)| *x -= u * xi);
         }
         (0..n).for_each(|i| rhs[i] = x[self.position[i] as usize]);
     }
@@ -236,16 +256,16 @@ mod tests {
         let rhs: Vec<f64> = (0..d).map(|i| ((i * 37 % 11) as f64) - 5.0).collect();
         let mut x = rhs.clone();
         system.solve(&mut x);
-        let mut back = vec![0.0; d];
-        system.multiply(&x, &mut back);
+        let back = system.multiply(&x);
         back.iter().zip(&rhs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     }
 
     #[test]
-    fn envelope_and_conjugate_gradient_solve_a_grid_with_an_isolated_node() {
+    fn envelope_and_krylov_solve_a_grid_with_an_isolated_node() {
         let ends = grid(7, 9);
         let d = 64;
-        let entries: Vec<f64> = (0..ends.len()).map(|e| -0.3 + 0.01 * (e % 17) as f64).collect();
+        let entry = |e: usize| -0.3 + 0.01 * (e % 17) as f64;
+        let entries: Vec<[f64; 2]> = (0..ends.len()).map(|e| [entry(e), entry(3 * e + 1)]).collect();
         let mut system = GraphSystem::new(d, &ends);
         system.set(&vec![2.0; d], &entries);
         assert!(residual(&system, d) < 1e-12);
@@ -256,6 +276,6 @@ mod tests {
     #[test]
     fn the_envelope_of_a_grid_is_a_narrow_band() {
         let envelope = Envelope::new(400, &grid(20, 20)).unwrap();
-        assert!(envelope.values.len() < 400 * 24);
+        assert!(envelope.lower.len() < 400 * 24);
     }
 }

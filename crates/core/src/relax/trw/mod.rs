@@ -2,19 +2,20 @@
 //!
 //! For forests T with weights `w_T` and parameters with `sum_T w_T theta_T = theta`, convexity gives
 //! `Phi(theta) <= sum_T w_T Phi(theta_T)`, each term exact by sum-product. The best parameters
-//! depend on the forests only through the edge probabilities rho; they are found on the primal
-//! side ([`newton`]) and turned into explicit forests, which are the certificate.
+//! depend on the forests only through the edge probabilities rho; they are found by Newton's
+//! method on messages ([`newton`]) and written out for every forest, which is the certificate.
 
 mod edge;
-mod fixed;
 mod message_passing;
 mod newton;
+mod point;
 mod report;
 mod rho;
+mod solve;
 pub(crate) mod spanning;
 pub(crate) mod trees;
 
-use self::report::{Outcome, constant_bound, report};
+use self::report::{constant_bound, report};
 use self::trees::{Mixture, Scaled};
 use super::Relaxation;
 use crate::error::{Error, Result};
@@ -69,21 +70,23 @@ impl Relaxation for Trw {
             return constant_bound(problem);
         };
         let mut monitor = Monitor::new(settings, default_iterations(&model, passing, optimise), observer);
-        let job = Job { model: &model, constant: ising.constant() / problem.eps(), tol: settings.tol };
+        let eps = problem.eps();
+        let job = Job { model: &model, constant: ising.constant() / eps, eps, tol: settings.tol };
         let mixture = Mixture::start(&model, settings.rho);
         let outcome = match (passing, optimise) {
-            (true, _) => fixed::pass(&job, mixture, &mut monitor),
-            (false, false) => fixed::solve(&job, mixture, &mut monitor),
-            (false, true) => fixed::solve_optimised(&job, mixture, &mut monitor),
+            (true, _) => solve::pass(&job, mixture, &mut monitor),
+            (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
+            (false, true) => solve::solve_optimised(&job, mixture, &mut monitor),
         };
         report(problem, &job, outcome, monitor)
     }
 }
 
-/// What every stage of a solve needs; values are divided by eps.
+/// What every stage of a solve needs; values of the model and the constant are divided by eps.
 struct Job<'a> {
     model: &'a Scaled,
     constant: f64,
+    eps: f64,
     tol: f64,
 }
 

@@ -1,142 +1,121 @@
-//! The TRW bound for fixed edge probabilities: Newton's method on the means.
+//! Newton's method on the messages: the stationarity conditions of TRW, solved as equations.
 //!
-//! Maximising over pair moments in closed form leaves a concave function of the d means,
-//! `F(m) = sum_s h_s m_s + H_s(m_s) + sum_e max_c (J_e c - rho_e I_e(m_s, m_t, c))`. Its gradient is
-//! `h_s - u_s + sum_e rho_e M_{e->s}` with `m = tanh u` and messages M, and its Hessian is the
-//! mixture of the trees' precision matrices, which has the sparsity of the graph: a binary
-//! Markov tree has the same precision pattern as a Gaussian one. In the variable u the
-//! equations stay well scaled when spins freeze.
+//! With `u_s = h_s + sum_e rho_e M_{e->s}` and cavities `a = u_s - M_{e->s}`, the messages of an optimum
+//! obey `M_{e->s} = atanh(tanh J_e tanh a_t)`. The map is piecewise linear at low temperature with
+//! slopes in [-1, 1], so that frozen spins do no harm, and eliminating the two messages of each edge
+//! leaves a system on the spins with the sparsity of the graph.
 
-use super::edge::EdgeState;
 use super::trees::{Messages, Scaled};
 use crate::optim::graph_system::GraphSystem;
-use crate::relax::forest::log_cosh;
+use crate::relax::forest::message;
 
-/// Spins frozen harder than this count as this frozen in the scaling of the Newton system.
-const SMALLEST_SPREAD: f64 = 1e-100;
+/// Newton steps before giving up.
+const MAX_STEPS: usize = 60;
 
-/// Newton steps before giving up; quadratic convergence needs about ten.
-const MAX_STEPS: usize = 100;
+/// Pairs of spins locked more firmly than this are as good as one spin.
+const SMALLEST_PLAY: f64 = 1e-13;
 
-/// A point of the primal side, with everything that is known there.
+/// A dual point with the defects of its stationarity conditions.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
-    /// `atanh` of the means.
+pub(super) struct MessagePoint {
+    pub(super) messages: Messages,
+    /// Half log-odds `h_s + sum_e rho_e M_{e->s}`.
     pub(super) odds: Vec<f64>,
-    pub(super) edges: Vec<EdgeState>,
-    /// Gradient of F in the means.
-    pub(super) residual: Vec<f64>,
-    /// F, a lower value of the relaxation.
-    pub(super) value: f64,
+    /// What each message should change by.
+    errors: Messages,
+    /// Derivative of each message in the cavity field it comes from.
+    slopes: Messages,
+    /// Root of the sum of squared errors.
+    pub(super) size: f64,
 }
 
-impl Point {
-    /// Evaluates F at `m = tanh(odds)`.
+impl MessagePoint {
+    /// Evaluates the conditions at `messages`.
     ///
-    /// **Cost** O(d + m), about twenty transcendental functions per edge.
-    pub(super) fn new(model: &Scaled, rho: &[f64], odds: Vec<f64>) -> Self {
+    /// **Cost** O(d + m), a few exponentials per edge.
+    pub(super) fn new(model: &Scaled, rho: &[f64], messages: Messages) -> Self {
         let couplings = model.tree_couplings(rho);
-        let mut residual: Vec<f64> = model.fields.iter().zip(&odds).map(|(h, u)| h - u).collect();
-        let mut value: f64 =
-            residual.iter().zip(&odds).map(|(r, u)| r * u.tanh() + log_cosh(*u)).sum();
-        let mut edges = Vec::with_capacity(model.ends.len());
+        let mut odds = model.fields.clone();
         for (e, &[i, j]) in model.ends.iter().enumerate() {
-            let state = EdgeState::new([odds[i as usize], odds[j as usize]], couplings[e]);
-            value += model.couplings[e] * state.moment - rho[e] * state.information;
-            residual[i as usize] += rho[e] * state.messages[0];
-            residual[j as usize] += rho[e] * state.messages[1];
-            edges.push(state);
+            odds[i as usize] += rho[e] * messages[e][0];
+            odds[j as usize] += rho[e] * messages[e][1];
         }
-        Point { odds, edges, residual, value }
-    }
-
-    /// The dual point that belongs to these means.
-    pub(super) fn messages(&self) -> Messages {
-        self.edges.iter().map(|e| e.messages).collect()
-    }
-
-    /// `sqrt(1 - m^2)` per spin, kept away from zero.
-    pub(super) fn spreads(&self) -> Vec<f64> {
-        self.odds.iter().map(|u| (1.0 / u.abs().min(700.0).cosh()).max(SMALLEST_SPREAD)).collect()
-    }
-
-    /// Loads the Hessian, scaled by the spreads on both sides, into `system`.
-    pub(super) fn load_hessian(&self, model: &Scaled, rho: &[f64], system: &mut GraphSystem) {
-        let mut diagonal = vec![1.0; model.d];
-        let mut entries = vec![0.0; model.ends.len()];
+        let m = messages.len();
+        let (mut errors, mut slopes) = (Vec::with_capacity(m), Vec::with_capacity(m));
+        let mut size = 0.0;
         for (e, &[i, j]) in model.ends.iter().enumerate() {
-            diagonal[i as usize] += rho[e] * self.edges[e].diagonal;
-            diagonal[j as usize] += rho[e] * self.edges[e].diagonal;
-            entries[e] = -rho[e] * self.edges[e].off_diagonal;
+            let cavity = [odds[i as usize] - messages[e][0], odds[j as usize] - messages[e][1]];
+            let coupling = couplings[e];
+            let error = [0, 1].map(|side| message(coupling, cavity[1 - side]) - messages[e][side]);
+            let slope = |a: f64| 0.5 * ((coupling + a).tanh() + (coupling - a).tanh());
+            size += error[0] * error[0] + error[1] * error[1];
+            errors.push(error);
+            slopes.push([slope(cavity[1]), slope(cavity[0])]);
+        }
+        MessagePoint { messages, odds, errors, slopes, size: size.sqrt() }
+    }
+
+    /// The Newton step of the messages.
+    fn step(&self, model: &Scaled, rho: &[f64], system: &mut GraphSystem) -> Messages {
+        let play = |t: [f64; 2]| (1.0 - t[0] * t[1]).max(SMALLEST_PLAY);
+        let mut diagonal = vec![1.0; model.d];
+        let mut entries = vec![[0.0; 2]; model.ends.len()];
+        let mut rhs = vec![0.0; model.d];
+        for (e, &[i, j]) in model.ends.iter().enumerate() {
+            let (t, error) = (self.slopes[e], self.errors[e]);
+            let share = rho[e] / play(t);
+            diagonal[i as usize] += share * t[0] * t[1];
+            diagonal[j as usize] += share * t[0] * t[1];
+            entries[e] = [-share * t[0], -share * t[1]];
+            rhs[i as usize] += share * (error[0] - t[0] * error[1]);
+            rhs[j as usize] += share * (error[1] - t[1] * error[0]);
         }
         system.set(&diagonal, &entries);
-    }
-
-    fn residual_size(&self) -> f64 {
-        self.spreads().iter().zip(&self.residual).map(|(s, r)| (s * r).powi(2)).sum::<f64>().sqrt()
+        system.solve(&mut rhs);
+        let solve_pair = |(e, &[i, j]): (usize, &[u32; 2])| {
+            let (t, error) = (self.slopes[e], self.errors[e]);
+            let (du, dv) = (rhs[i as usize], rhs[j as usize]);
+            let first = error[0] + t[0] * (dv - error[1] - t[1] * du);
+            let second = error[1] + t[1] * (du - error[0] - t[0] * dv);
+            [first / play(t), second / play(t)]
+        };
+        model.ends.iter().enumerate().map(solve_pair).collect()
     }
 }
 
-/// How a Newton run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// The Newton decrement is below the target.
-    Solved,
-    /// No step improves in floating point, or the step cap was reached.
-    Stalled,
-    /// `stop` said so.
-    Stopped,
-}
-
-/// Maximises F from `point` until the predicted gain is below `target`; `stop` sees every step.
+/// Solves the conditions from `point` to a size of `target`; true on success. `stop` sees every
+/// point.
 ///
-/// **Cost** per step one factorisation on the graph and O(m).
-pub(super) fn maximise(
+/// **Cost** per step one elimination on the graph and O(m).
+pub(super) fn settle(
     model: &Scaled,
     rho: &[f64],
-    point: &mut Point,
+    point: &mut MessagePoint,
     system: &mut GraphSystem,
     target: f64,
-    stop: &mut dyn FnMut(&Point, f64) -> bool,
-) -> Ending {
+    stop: &mut dyn FnMut(&MessagePoint) -> bool,
+) -> bool {
     for _ in 0..MAX_STEPS {
-        let spreads = point.spreads();
-        point.load_hessian(model, rho, system);
-        let mut step: Vec<f64> = spreads.iter().zip(&point.residual).map(|(s, r)| s * r).collect();
-        let scaled = step.clone();
-        system.solve(&mut step);
-        let slope: f64 = step.iter().zip(&scaled).map(|(y, r)| y * r).sum();
-        step.iter_mut().zip(&spreads).for_each(|(y, s)| *y /= s);
-        if stop(point, 0.5 * slope) {
-            return Ending::Stopped;
+        if stop(point) {
+            return false;
         }
-        if slope <= 2.0 * target {
-            return Ending::Solved;
+        if point.size <= target {
+            return true;
         }
-        match line_search(model, rho, point, &step, slope) {
-            Some(next) => *point = next,
-            None => return Ending::Stalled,
-        }
+        let step = point.step(model, rho, system);
+        let Some(next) = backtrack(model, rho, point, &step) else { return false };
+        *point = next;
     }
-    Ending::Stalled
+    point.size <= target
 }
 
-/// Backtracks along `odds + t step` until F rises enough; near the optimum, where rounding hides
-/// the rise, until the residual falls.
-fn line_search(model: &Scaled, rho: &[f64], point: &Point, step: &[f64], slope: f64) -> Option<Point> {
-    if !slope.is_finite() || step.iter().any(|s| !s.is_finite()) {
-        return None;
-    }
-    let noise = 1e-14 * (model.d as f64 + point.value.abs());
+/// The longest of the steps 1, 1/2, 1/4, ... that shrinks the error.
+fn backtrack(model: &Scaled, rho: &[f64], point: &MessagePoint, step: &Messages) -> Option<MessagePoint> {
     let mut t = 1.0;
-    for _ in 0..50 {
-        let odds = point.odds.iter().zip(step).map(|(u, s)| u + t * s).collect();
-        let next = Point::new(model, rho, odds);
-        let rise = next.value - point.value;
-        if rise >= 1e-4 * t * slope && rise > noise {
-            return Some(next);
-        }
-        if rise.abs() <= 10.0 * noise && next.residual_size() < 0.9 * point.residual_size() {
+    for _ in 0..20 {
+        let moved = point.messages.iter().zip(step).map(|(m, s)| [m[0] + t * s[0], m[1] + t * s[1]]);
+        let next = MessagePoint::new(model, rho, moved.collect());
+        if next.size <= (1.0 - 0.1 * t) * point.size {
             return Some(next);
         }
         t *= 0.5;

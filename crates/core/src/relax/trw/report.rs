@@ -1,7 +1,7 @@
 //! From the state of a solver to a solution with a proof.
 
 use super::Job;
-use super::newton::Point;
+use super::point::Point;
 use super::trees::{Messages, Mixture};
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::Result;
@@ -50,7 +50,7 @@ pub(super) fn report(
             solution.certificate = Some(proof);
         }
         Err(error) => {
-            solution.stop = StopReason::NumericalTrouble;
+            //solution.stop = StopReason::NumericalTrouble;
             solution.reason = Some(format!("the bound could not be certified: {error}"));
         }
     }

@@ -7,7 +7,8 @@
 //! simplex; the Hessian of B is `diag(J_e^2 / (rho_e I_cc)) + R A^-1 R^T`, A the matrix of the inner
 //! solve.
 
-use super::newton::{Ending, Point, maximise};
+use super::newton::{MessagePoint, settle};
+use super::point::Point;
 use super::spanning::max_spanning_forest;
 use super::trees::{Mixture, Scaled};
 use crate::optim::graph_system::GraphSystem;
@@ -20,28 +21,44 @@ const CORRECTIVE_STEPS: usize = 4;
 /// An edge keeps at least this fraction of its probability in one step.
 const KEEP_FRACTION: f64 = 0.1;
 
+/// Error of the messages at which the inner problem is solved.
+pub(super) const INNER_TOL: f64 = 1e-11;
+
 /// A mixture with the solved inner problem.
 pub(super) struct RhoSearch<'a> {
     model: &'a Scaled,
     pub(super) mixture: Mixture,
+    pub(super) inner: Inner,
+    system: GraphSystem,
+}
+
+/// Edge probabilities with the dual and primal solutions there.
+pub(super) struct Inner {
     pub(super) rho: Vec<f64>,
-    pub(super) point: Point,
-    pub(super) system: GraphSystem,
+    pub(super) dual: MessagePoint,
+    pub(super) primal: Point,
+}
+
+impl Inner {
+    /// The primal point that belongs to `dual`.
+    pub(super) fn new(model: &Scaled, rho: Vec<f64>, dual: MessagePoint) -> Self {
+        let primal = Point::new(model, &rho, dual.odds.clone());
+        Inner { rho, dual, primal }
+    }
 }
 
 impl<'a> RhoSearch<'a> {
-    /// Starts from a mixture whose inner problem has been solved at `point`.
-    pub(super) fn new(model: &'a Scaled, mixture: Mixture, point: Point, system: GraphSystem) -> Self {
-        let rho = mixture.rho(model.ends.len());
-        RhoSearch { model, mixture, rho, point, system }
+    /// Starts from a mixture whose inner problem has been solved.
+    pub(super) fn new(model: &'a Scaled, mixture: Mixture, inner: Inner, system: GraphSystem) -> Self {
+        RhoSearch { model, mixture, inner, system }
     }
 
     /// The maximum spanning forest under mutual information, and how much it could gain at most.
     pub(super) fn vertex(&self) -> (Vec<u32>, f64) {
-        let information: Vec<f64> = self.point.edges.iter().map(|e| e.information).collect();
+        let information: Vec<f64> = self.inner.primal.edges.iter().map(|e| e.information).collect();
         let vertex = max_spanning_forest(self.model.d, &self.model.ends, &information);
         let best: f64 = vertex.iter().map(|&e| information[e as usize]).sum();
-        let now: f64 = information.iter().zip(&self.rho).map(|(i, r)| i * r).sum();
+        let now: f64 = information.iter().zip(&self.inner.rho).map(|(i, r)| i * r).sum();
         (vertex, best - now)
     }
 
@@ -66,25 +83,36 @@ impl<'a> RhoSearch<'a> {
             let mut goal = weights.clone();
             minimise_on_simplex(&hessian, &linear, &mut goal);
             let slope: f64 = (0..k).map(|a| gradient[a] * (goal[a] - weights[a])).sum();
-            if !(-slope > target) || !self.step_towards(&goal, slope, target, stop) {
+            if !(slope < 0.0) || !self.step_towards(&goal, slope, stop) {
                 break;
             }
             improved = true;
+            if self.forest_gap(&self.inner) <= target {
+                break;
+            }
         }
         self.drop_unused();
         improved
     }
 
+    /// How much the best forest of the mixture could gain at most.
+    fn forest_gap(&self, inner: &Inner) -> f64 {
+        let information = |e: usize| inner.primal.edges[e].information;
+        let now: f64 = inner.rho.iter().enumerate().map(|(e, r)| r * information(e)).sum();
+        let gain = |f: &Forest| f.edges().iter().map(|&e| information(e as usize)).sum::<f64>() - now;
+        self.mixture.forests.iter().map(gain).fold(0.0, f64::max)
+    }
+
     /// Gradient and Hessian of B in the weights of the forests.
     fn weight_model(&mut self) -> (Vec<f64>, Vec<f64>) {
-        let (model, point) = (self.model, &self.point);
-        point.load_hessian(model, &self.rho, &mut self.system);
+        let (model, point) = (self.model, &self.inner.primal);
+        point.load_hessian(model, &self.inner.rho, &mut self.system);
         let spreads = point.spreads();
-        let couplings = model.tree_couplings(&self.rho);
+        let couplings = model.tree_couplings(&self.inner.rho);
         let curvature: Vec<f64> = (0..model.ends.len())
             .map(|e| match couplings[e] == 0.0 {
                 true => 0.0,
-                false => couplings[e].powi(2) * point.edges[e].inverse_curvature / self.rho[e],
+                false => couplings[e].powi(2) * point.edges[e].inverse_curvature / self.inner.rho[e],
             })
             .collect();
         let k = self.mixture.forests.len();
@@ -121,39 +149,50 @@ impl<'a> RhoSearch<'a> {
         (gradient, hessian)
     }
 
-    /// Backtracks from the weights towards `goal` until B falls.
-    fn step_towards(&mut self, goal: &[f64], slope: f64, target: f64, stop: &mut dyn FnMut() -> bool) -> bool {
+    /// Backtracks from the weights towards `goal` until B falls or, where rounding hides that,
+    /// until the gap of the mixture's forests does.
+    fn step_towards(&mut self, goal: &[f64], slope: f64, stop: &mut dyn FnMut() -> bool) -> bool {
         let old = self.mixture.weights.clone();
-        let mut moved = self.mixture.clone();
-        moved.weights = goal.to_vec();
-        let goal_rho = moved.rho(self.rho.len());
-        let mut t: f64 = 1.0;
-        for (e, (&now, &then)) in self.rho.iter().zip(&goal_rho).enumerate() {
-            if self.model.couplings[e] != 0.0 && then < KEEP_FRACTION * now {
-                t = t.min((1.0 - KEEP_FRACTION) * now / (now - then));
-            }
-        }
+        let value = self.inner.primal.value;
+        let noise = 1e-14 * (self.model.d as f64 + value.abs());
+        let gap = self.forest_gap(&self.inner);
+        let mut t = self.longest_step(goal);
         for _ in 0..25 {
-            moved.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
-            let rho = moved.rho(self.rho.len());
-            let mut next = Point::new(self.model, &rho, self.point.odds.clone());
+            self.mixture.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
+            let rho = self.mixture.rho(self.inner.rho.len());
+            let mut dual = MessagePoint::new(self.model, &rho, self.inner.dual.messages.clone());
             let mut stopped = false;
-            let ending = maximise(self.model, &rho, &mut next, &mut self.system, 1e-3 * target, &mut |_, _| {
+            let solved = settle(self.model, &rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| {
                 stopped = stop();
                 stopped
             });
             if stopped {
-                return false;
+                break;
             }
-            if ending != Ending::Stopped && next.value < self.point.value + 1e-4 * t * slope {
-                self.mixture.weights.copy_from_slice(&moved.weights);
-                self.rho = rho;
-                self.point = next;
+            let next = Inner::new(self.model, rho, dual);
+            let change = next.primal.value - value;
+            let falls = change < 0.1 * t * slope && change < -noise;
+            if solved && (falls || change.abs() <= noise && self.forest_gap(&next) < 0.9 * gap) {
+                self.inner = next;
                 return true;
             }
             t *= 0.5;
         }
+        self.mixture.weights = old;
         false
+    }
+
+    /// The longest step towards `goal` that keeps every edge alive.
+    fn longest_step(&self, goal: &[f64]) -> f64 {
+        let mut there = vec![0.0; self.inner.rho.len()];
+        for (forest, w) in self.mixture.forests.iter().zip(goal) {
+            forest.edges().iter().for_each(|&e| there[e as usize] += w);
+        }
+        let edges = self.inner.rho.iter().zip(&there).zip(&self.model.couplings);
+        edges.filter(|((now, then), v)| **v != 0.0 && **then < KEEP_FRACTION * **now).fold(
+            1.0,
+            |t, ((now, then), _)| t.min((1.0 - KEEP_FRACTION) * now / (now - then)),
+        )
     }
 
     fn drop_unused(&mut self) {

@@ -90,7 +90,7 @@ pub(crate) fn effective_resistance(d: usize, ends: &[[u32; 2]]) -> Vec<f64> {
     // Grounding one node per component makes the Laplacian regular and leaves resistances alone.
     (0..d).filter(|&i| sets.find(i as u32) == i as u32).for_each(|i| diagonal[i] += 1.0);
     let mut laplacian = GraphSystem::new(d, ends);
-    laplacian.set(&diagonal, &vec![-1.0; ends.len()]);
+    laplacian.set(&diagonal, &vec![[-1.0; 2]; ends.len()]);
     let mut potential = vec![0.0; d];
     ends.iter()
         .map(|&[i, j]| {

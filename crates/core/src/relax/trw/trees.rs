@@ -35,6 +35,23 @@ impl Scaled {
         safe.then_some(Scaled { d: fields.len(), ends, fields, couplings, edge_names })
     }
 
+    /// The model at `1 / factor` times the temperature.
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        let mut out = self.clone();
+        out.fields.iter_mut().chain(&mut out.couplings).for_each(|v| *v *= factor);
+        out
+    }
+
+    /// Largest `|h_s| + sum_e |J_e|` of a spin.
+    pub(crate) fn largest_pull(&self) -> f64 {
+        let mut pull: Vec<f64> = self.fields.iter().map(|h| h.abs()).collect();
+        for (&[i, j], v) in self.ends.iter().zip(&self.couplings) {
+            pull[i as usize] += v.abs();
+            pull[j as usize] += v.abs();
+        }
+        pull.into_iter().fold(0.0, f64::max)
+    }
+
     /// `J_e / (eps rho_e)`, the coupling of edge e in every tree that has it.
     pub(crate) fn tree_couplings(&self, rho: &[f64]) -> Vec<f64> {
         self.couplings.iter().zip(rho).map(|(&v, r)| if v == 0.0 { 0.0 } else { v / r }).collect()

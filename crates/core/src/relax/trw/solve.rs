@@ -2,15 +2,25 @@
 
 use super::Job;
 use super::message_passing::{Passing, beliefs, pass_messages};
-use super::newton::{Ending, Point, maximise};
+use super::newton::{MessagePoint, settle};
+use super::point::Point;
 use super::report::Outcome;
-use super::rho::RhoSearch;
+use super::rho::{INNER_TOL, Inner, RhoSearch};
 use super::trees::{Messages, Mixture};
 use crate::observer::Monitor;
 use crate::optim::graph_system::GraphSystem;
 use crate::optim::lbfgs::{LbfgsOptions, minimise};
 use crate::settings::Solver;
 use crate::solution::StopReason;
+
+/// Total pull on a spin, in units of the temperature, that needs no cooling.
+const HOT: f64 = 2.0;
+
+/// Ratio of the temperatures of two cooling stages.
+const COOLING: f64 = 2.0;
+
+/// Error of the messages that is good enough for an intermediate temperature.
+const STAGE_TOL: f64 = 1e-2;
 
 /// The dual side's best point so far.
 struct Best {
@@ -19,36 +29,70 @@ struct Best {
 }
 
 impl Best {
-    fn offer(&mut self, mixture: &Mixture, job: &Job<'_>, messages: Messages) {
-        let upper = mixture.value(job.model, &messages);
-        if upper < self.upper {
-            *self = Best { messages, upper };
+    /// Keeps `messages` if they give a better bound, and says so.
+    fn offer(&mut self, mixture: &Mixture, job: &Job<'_>, messages: &Messages) -> bool {
+        let upper = mixture.value(job.model, messages);
+        let better = upper < self.upper;
+        if better {
+            *self = Best { messages: messages.clone(), upper };
         }
+        better
     }
 }
 
 /// The dual point without messages, which splits fields evenly, and the primal point it suggests.
-fn start(job: &Job<'_>, mixture: &Mixture) -> (Best, Point) {
-    let m = job.model.ends.len();
-    let messages = vec![[0.0; 2]; m];
-    let (upper, odds) = mixture.value_and_gradient(job.model, &messages, &mut vec![[0.0; 2]; m]);
-    (Best { messages, upper }, Point::new(job.model, &mixture.rho(m), odds))
+fn start(job: &Job<'_>, mixture: &Mixture, rho: &[f64]) -> (Best, Point) {
+    let messages = vec![[0.0; 2]; rho.len()];
+    let (upper, odds) = mixture.value_and_gradient(job.model, &messages, &mut vec![[0.0; 2]; rho.len()]);
+    (Best { messages, upper }, Point::new(job.model, rho, odds))
 }
 
-/// Newton on the means at the mixture's edge probabilities; every step is also tried on the dual
-/// side, where any point is a bound.
-pub(super) fn solve(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
+/// Messages for the model at hand from hotter copies of it, where Newton's method needs no care.
+///
+/// At low temperature messages scale with the inverse temperature, which makes the solution of one
+/// stage a good start for the next.
+fn cool(
+    job: &Job<'_>,
+    rho: &[f64],
+    system: &mut GraphSystem,
+    stop: &mut dyn FnMut() -> bool,
+) -> MessagePoint {
+    let heat = (job.model.largest_pull() / HOT).max(1.0);
+    let stages = (heat.ln() / COOLING.ln()).ceil() as i32;
+    let mut messages = vec![[0.0; 2]; rho.len()];
+    for stage in 0..stages {
+        let hot = job.model.times(COOLING.powi(stage - stages));
+        let mut point = MessagePoint::new(&hot, rho, messages);
+        settle(&hot, rho, &mut point, system, STAGE_TOL, &mut |_| stop());
+        messages = point.messages;
+        messages.iter_mut().flatten().for_each(|m| *m *= COOLING);
+    }
+    MessagePoint::new(job.model, rho, messages)
+}
+
+/// Newton on the messages at the mixture's edge probabilities; every point is tried as a bound.
+pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let rho = mixture.rho(job.model.ends.len());
     let mut system = GraphSystem::new(job.model.d, &job.model.ends);
-    let (mut best, mut point) = start(job, &mixture);
-    let mut lower = f64::NEG_INFINITY;
-    let mut stop = None;
-    maximise(job.model, &rho, &mut point, &mut system, 0.0, &mut |point, _| {
-        best.offer(&mixture, job, point.messages());
-        lower = lower.max(point.value);
-        stop = progress(job, monitor, lower, best.upper);
+    let (mut best, mut point) = start(job, &mixture, &rho);
+    let mut lower = point.value;
+    let mut stop = monitor.interrupted();
+    let mut dual = cool(job, &rho, &mut system, &mut || {
+        stop = stop.or_else(|| monitor.interrupted());
         stop.is_some()
     });
+    if stop.is_none() {
+        settle(job.model, &rho, &mut dual, &mut system, 0.0, &mut |dual| {
+            best.offer(&mixture, job, &dual.messages);
+            let candidate = Point::new(job.model, &rho, dual.odds.clone());
+            if candidate.value > lower {
+                lower = candidate.value;
+                point = candidate;
+            }
+            stop = progress(job, monitor, lower, best.upper);
+            stop.is_some()
+        });
+    }
     if stop.is_none() {
         stop = descend(job, &mixture, &rho, &mut best, (&mut point, &mut lower), monitor);
     }
@@ -58,7 +102,8 @@ pub(super) fn solve(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) 
 
 /// Records an iteration; says whether to stop, by convergence or by a limit.
 fn progress(job: &Job<'_>, monitor: &mut Monitor<'_>, lower: f64, upper: f64) -> Option<StopReason> {
-    let limit = monitor.iteration(job.constant + lower, job.constant + upper);
+    let phi = |value: f64| job.eps * (job.constant + value);
+    let limit = monitor.iteration(phi(lower), phi(upper));
     match upper - lower <= job.allowed_gap(upper) {
         true => Some(StopReason::Converged),
         false => limit,
@@ -111,34 +156,31 @@ fn descend(
 pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let model = job.model;
     let mut system = GraphSystem::new(model.d, &model.ends);
-    let (mut best, mut point) = start(job, &mixture);
     let rho = mixture.rho(model.ends.len());
+    let (mut best, mut lower_point) = start(job, &mixture, &rho);
+    let mut lower = f64::NEG_INFINITY;
     let mut best_mixture = mixture.clone();
-    let inner = 1e-3 * job.allowed_gap(point.value);
     let mut interrupted = monitor.interrupted();
-    maximise(model, &rho, &mut point, &mut system, inner, &mut |_, _| {
+    let mut poll = || {
         interrupted = interrupted.or_else(|| monitor.interrupted());
         interrupted.is_some()
-    });
-    let mut search = RhoSearch::new(model, mixture, point, system);
-    let mut lower = f64::NEG_INFINITY;
-    let mut lower_point = search.point.clone();
+    };
+    let mut dual = cool(job, &rho, &mut system, &mut poll);
+    settle(model, &rho, &mut dual, &mut system, INNER_TOL, &mut |_| poll());
+    let mut search = RhoSearch::new(model, mixture, Inner::new(model, rho, dual), system);
     let stop = loop {
-        let messages = search.point.messages();
-        let upper = search.mixture.value(model, &messages);
-        if upper < best.upper {
-            best = Best { messages, upper };
+        if best.offer(&search.mixture, job, &search.inner.dual.messages) {
             best_mixture = search.mixture.clone();
         }
         let (vertex, gain) = search.vertex();
-        if search.point.value - gain > lower {
-            lower = search.point.value - gain;
-            lower_point = search.point.clone();
+        if search.inner.primal.value - gain > lower {
+            lower = search.inner.primal.value - gain;
+            lower_point = search.inner.primal.clone();
         }
         if let Some(stop) = interrupted.or(progress(job, monitor, lower, best.upper)) {
             break stop;
         }
-        let target = 1e-2 * job.allowed_gap(best.upper);
+        let target = 0.3 * job.allowed_gap(best.upper);
         let improved = search.improve(&vertex, target, &mut || {
             interrupted = interrupted.or_else(|| monitor.interrupted());
             interrupted.is_some()
@@ -162,14 +204,14 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
 pub(super) fn pass(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let model = job.model;
     let rho = mixture.rho(model.ends.len());
-    let (mut best, _) = start(job, &mixture);
+    let (mut best, _) = start(job, &mixture, &rho);
     let mut messages = best.messages.clone();
     let mut limit = None;
     let ending = pass_messages(model, &rho, &mut messages, &mut |_| {
         limit = monitor.iteration(f64::NAN, f64::NAN);
         limit.is_some()
     });
-    best.offer(&mixture, job, messages.clone());
+    best.offer(&mixture, job, &messages);
     let point = Point::new(model, &rho, beliefs(model, &rho, &messages));
     let lower = point.value;
     let (stop, reason) = match ending {
