@@ -25,6 +25,8 @@ pub(super) struct MessagePoint {
     errors: Messages,
     /// Derivative of each message in the cavity field it comes from.
     slopes: Messages,
+    /// One minus the product of the two slopes: how far the pair is from being locked.
+    play: Vec<f64>,
     /// Root of the sum of squared errors.
     pub(super) size: f64,
 }
@@ -42,28 +44,33 @@ impl MessagePoint {
         }
         let m = messages.len();
         let (mut errors, mut slopes) = (Vec::with_capacity(m), Vec::with_capacity(m));
+        let mut play = Vec::with_capacity(m);
         let mut size = 0.0;
         for (e, &[i, j]) in model.ends.iter().enumerate() {
             let cavity = [odds[i as usize] - messages[e][0], odds[j as usize] - messages[e][1]];
             let coupling = couplings[e];
             let error = [0, 1].map(|side| message(coupling, cavity[1 - side]) - messages[e][side]);
-            let slope = |a: f64| 0.5 * ((coupling + a).tanh() + (coupling - a).tanh());
+            // One minus the magnitude of each slope, without cancellation.
+            let below = |x: f64| 1.0 / (1.0 + (2.0 * x).exp());
+            let lack = [1, 0].map(|side: usize| {
+                below(coupling.abs() + cavity[side]) + below(coupling.abs() - cavity[side])
+            });
             size += error[0] * error[0] + error[1] * error[1];
             errors.push(error);
-            slopes.push([slope(cavity[1]), slope(cavity[0])]);
+            slopes.push(lack.map(|q| (1.0 - q).copysign(coupling)));
+            play.push((lack[0] + lack[1] - lack[0] * lack[1]).max(SMALLEST_PLAY));
         }
-        MessagePoint { messages, odds, errors, slopes, size: size.sqrt() }
+        MessagePoint { messages, odds, errors, slopes, play, size: size.sqrt() }
     }
 
     /// The Newton step of the messages.
     fn step(&self, model: &Scaled, rho: &[f64], system: &mut GraphSystem) -> Messages {
-        let play = |t: [f64; 2]| (1.0 - t[0] * t[1]).max(SMALLEST_PLAY);
         let mut diagonal = vec![1.0; model.d];
         let mut entries = vec![[0.0; 2]; model.ends.len()];
         let mut rhs = vec![0.0; model.d];
         for (e, &[i, j]) in model.ends.iter().enumerate() {
             let (t, error) = (self.slopes[e], self.errors[e]);
-            let share = rho[e] / play(t);
+            let share = rho[e] / self.play[e];
             diagonal[i as usize] += share * t[0] * t[1];
             diagonal[j as usize] += share * t[0] * t[1];
             entries[e] = [-share * t[0], -share * t[1]];
@@ -77,7 +84,7 @@ impl MessagePoint {
             let (du, dv) = (rhs[i as usize], rhs[j as usize]);
             let first = error[0] + t[0] * (dv - error[1] - t[1] * du);
             let second = error[1] + t[1] * (du - error[0] - t[0] * dv);
-            [first / play(t), second / play(t)]
+            [first / self.play[e], second / self.play[e]]
         };
         model.ends.iter().enumerate().map(solve_pair).collect()
     }
@@ -112,7 +119,7 @@ pub(super) fn settle(
 /// The longest of the steps 1, 1/2, 1/4, ... that shrinks the error.
 fn backtrack(model: &Scaled, rho: &[f64], point: &MessagePoint, step: &Messages) -> Option<MessagePoint> {
     let mut t = 1.0;
-    for _ in 0..20 {
+    for _ in 0..12 {
         let moved = point.messages.iter().zip(step).map(|(m, s)| [m[0] + t * s[0], m[1] + t * s[1]]);
         let next = MessagePoint::new(model, rho, moved.collect());
         if next.size <= (1.0 - 0.1 * t) * point.size {

@@ -19,7 +19,10 @@ use crate::relax::forest::Forest;
 const CORRECTIVE_STEPS: usize = 4;
 
 /// An edge keeps at least this fraction of its probability in one step.
-const KEEP_FRACTION: f64 = 0.1;
+const KEEP_FRACTION: f64 = 0.05;
+
+/// Share of the starting mixture that is never given up, so that every coupling keeps a tree.
+const START_SHARE: f64 = 1e-10;
 
 /// Error of the messages at which the inner problem is solved.
 pub(super) const INNER_TOL: f64 = 1e-11;
@@ -30,6 +33,8 @@ pub(super) struct RhoSearch<'a> {
     pub(super) mixture: Mixture,
     pub(super) inner: Inner,
     system: GraphSystem,
+    /// Least weights of the starting forests, which stay first in the mixture.
+    least: Vec<f64>,
 }
 
 /// Edge probabilities with the dual and primal solutions there.
@@ -37,20 +42,24 @@ pub(super) struct Inner {
     pub(super) rho: Vec<f64>,
     pub(super) dual: MessagePoint,
     pub(super) primal: Point,
+    /// Value of the mixture at the messages.
+    pub(super) upper: f64,
 }
 
 impl Inner {
-    /// The primal point that belongs to `dual`.
-    pub(super) fn new(model: &Scaled, rho: Vec<f64>, dual: MessagePoint) -> Self {
+    /// The values that belong to `dual`.
+    pub(super) fn new(model: &Scaled, mixture: &Mixture, rho: Vec<f64>, dual: MessagePoint) -> Self {
         let primal = Point::new(model, &rho, dual.odds.clone());
-        Inner { rho, dual, primal }
+        let upper = mixture.value(model, &dual.messages);
+        Inner { rho, dual, primal, upper }
     }
 }
 
 impl<'a> RhoSearch<'a> {
     /// Starts from a mixture whose inner problem has been solved.
     pub(super) fn new(model: &'a Scaled, mixture: Mixture, inner: Inner, system: GraphSystem) -> Self {
-        RhoSearch { model, mixture, inner, system }
+        let least = mixture.weights.iter().map(|w| START_SHARE * w).collect();
+        RhoSearch { model, mixture, inner, system, least }
     }
 
     /// The maximum spanning forest under mutual information, and how much it could gain at most.
@@ -77,11 +86,7 @@ impl<'a> RhoSearch<'a> {
             let (gradient, hessian) = self.weight_model();
             let weights = &self.mixture.weights;
             let k = weights.len();
-            let linear: Vec<f64> = (0..k)
-                .map(|a| (0..k).map(|b| hessian[a * k + b] * weights[b]).sum::<f64>() - gradient[a])
-                .collect();
-            let mut goal = weights.clone();
-            minimise_on_simplex(&hessian, &linear, &mut goal);
+            let goal = self.model_minimiser(&gradient, &hessian);
             let slope: f64 = (0..k).map(|a| gradient[a] * (goal[a] - weights[a])).sum();
             if !(slope < 0.0) || !self.step_towards(&goal, slope, stop) {
                 break;
@@ -93,6 +98,24 @@ impl<'a> RhoSearch<'a> {
         }
         self.drop_unused();
         improved
+    }
+
+    /// Weights that minimise the quadratic model of B, above their least values.
+    fn model_minimiser(&self, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
+        let weights = &self.mixture.weights;
+        let k = weights.len();
+        let least = |a: usize| self.least.get(a).copied().unwrap_or(0.0);
+        let room = 1.0 - self.least.iter().sum::<f64>();
+        // In v = (w - least) / room the model is g . (w - w0) + (w - w0) H (w - w0) / 2.
+        let linear: Vec<f64> = (0..k)
+            .map(|a| {
+                let pull: f64 = (0..k).map(|b| hessian[a * k + b] * (weights[b] - least(b))).sum();
+                (pull - gradient[a]) / room
+            })
+            .collect();
+        let mut goal: Vec<f64> = (0..k).map(|a| ((weights[a] - least(a)) / room).max(0.0)).collect();
+        minimise_on_simplex(hessian, &linear, &mut goal);
+        (0..k).map(|a| least(a) + room * goal[a]).collect()
     }
 
     /// How much the best forest of the mixture could gain at most.
@@ -153,26 +176,26 @@ impl<'a> RhoSearch<'a> {
     /// until the gap of the mixture's forests does.
     fn step_towards(&mut self, goal: &[f64], slope: f64, stop: &mut dyn FnMut() -> bool) -> bool {
         let old = self.mixture.weights.clone();
-        let value = self.inner.primal.value;
-        let noise = 1e-14 * (self.model.d as f64 + value.abs());
+        let noise = 1e-14 * (self.model.d as f64 + self.inner.upper.abs());
         let gap = self.forest_gap(&self.inner);
         let mut t = self.longest_step(goal);
         for _ in 0..25 {
             self.mixture.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
             let rho = self.mixture.rho(self.inner.rho.len());
-            let mut dual = MessagePoint::new(self.model, &rho, self.inner.dual.messages.clone());
+            let mut dual = self.warm_start(&rho);
             let mut stopped = false;
-            let solved = settle(self.model, &rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| {
+            settle(self.model, &rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| {
                 stopped = stop();
                 stopped
             });
             if stopped {
                 break;
             }
-            let next = Inner::new(self.model, rho, dual);
-            let change = next.primal.value - value;
+            let next = Inner::new(self.model, &self.mixture, rho, dual);
+            let change = next.upper - self.inner.upper;
             let falls = change < 0.1 * t * slope && change < -noise;
-            if solved && (falls || change.abs() <= noise && self.forest_gap(&next) < 0.9 * gap) {
+            if std::env::var_os("DBG").is_some() { eprintln!("  t {t:.2e} slope {slope:.3e} change {change:.3e} inner {:.3e} size {:.2e} gap {gap:.2e} -> {:.2e} k {} minrho {:.1e}", next.upper-next.primal.value, next.dual.size, self.forest_gap(&next), goal.len(), next.rho.iter().cloned().fold(1.0,f64::min)); }
+            if falls || change <= noise && self.forest_gap(&next) < 0.9 * gap {
                 self.inner = next;
                 return true;
             }
@@ -180,6 +203,17 @@ impl<'a> RhoSearch<'a> {
         }
         self.mixture.weights = old;
         false
+    }
+
+    /// Messages for `rho` from those at hand: as they are, or with `rho M` kept, which is right for
+    /// edges of vanishing probability.
+    fn warm_start(&self, rho: &[f64]) -> MessagePoint {
+        let messages = &self.inner.dual.messages;
+        let kept = MessagePoint::new(self.model, rho, messages.clone());
+        let ratio = self.inner.rho.iter().zip(rho).map(|(old, new)| old / new);
+        let scaled = messages.iter().zip(ratio).map(|(m, r)| [m[0] * r, m[1] * r]).collect();
+        let scaled = MessagePoint::new(self.model, rho, scaled);
+        if scaled.size < kept.size { scaled } else { kept }
     }
 
     /// The longest step towards `goal` that keeps every edge alive.
@@ -196,9 +230,12 @@ impl<'a> RhoSearch<'a> {
     }
 
     fn drop_unused(&mut self) {
-        let keep: Vec<bool> = self.mixture.weights.iter().map(|&w| w > 0.0).collect();
+        let start = self.least.len();
+        let keep: Vec<bool> =
+            self.mixture.weights.iter().enumerate().map(|(a, &w)| a < start || w > 0.0).collect();
         let mut kept = keep.iter();
         self.mixture.forests.retain(|_| kept.next() == Some(&true));
-        self.mixture.weights.retain(|&w| w > 0.0);
+        let mut kept = keep.iter();
+        self.mixture.weights.retain(|_| kept.next() == Some(&true));
     }
 }

@@ -167,7 +167,8 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
     };
     let mut dual = cool(job, &rho, &mut system, &mut poll);
     settle(model, &rho, &mut dual, &mut system, INNER_TOL, &mut |_| poll());
-    let mut search = RhoSearch::new(model, mixture, Inner::new(model, rho, dual), system);
+    let inner = Inner::new(model, &mixture, rho, dual);
+    let mut search = RhoSearch::new(model, mixture, inner, system);
     let stop = loop {
         if best.offer(&search.mixture, job, &search.inner.dual.messages) {
             best_mixture = search.mixture.clone();
