@@ -57,10 +57,10 @@ fn explore() {
 fn low() {
     let Some(data) = reference() else { return };
     for instance in data["instances"].as_array().unwrap() {
-        if !["S12","S13","S26"].contains(&instance["id"].as_str().unwrap()) { continue; }
+        if !["S26","S27","S31"].contains(&instance["id"].as_str().unwrap()) { continue; }
         let p = problem_of(instance);
         eprintln!("{}", instance["id"]);
-        let s = Trw.solve(&p, &Settings::default().with_rho(Rho::Optimized).with_max_iterations(Some(20))).unwrap();
+        let s = Trw.solve(&p, &Settings::default().with_rho(Rho::Optimized).with_max_iterations(Some(40))).unwrap();
         for t in &s.trace { eprintln!("  {} {:.10} {:.10}", t.iteration, t.lower, t.upper); }
     }
 }

@@ -12,8 +12,10 @@ use crate::relax::forest::message;
 /// Newton steps before giving up.
 const MAX_STEPS: usize = 60;
 
-/// Pairs of spins locked more firmly than this are as good as one spin.
-const SMALLEST_PLAY: f64 = 1e-13;
+/// Pairs of spins locked more firmly than this, relative to the edge's probability, count as this
+/// firmly locked: Newton's method then shrinks their error by this factor per step, and rounding
+/// errors are amplified by no more than its inverse.
+const SMALLEST_PLAY: f64 = 1e-7;
 
 /// A dual point with the defects of its stationarity conditions.
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ pub(super) struct MessagePoint {
     slopes: Messages,
     /// One minus the product of the two slopes: how far the pair is from being locked.
     play: Vec<f64>,
-    /// Root of the sum of squared errors.
+    /// Root of the sum of squared errors `rho_e times error`: what they do to the half log-odds.
     pub(super) size: f64,
 }
 
@@ -55,10 +57,10 @@ impl MessagePoint {
             let lack = [1, 0].map(|side: usize| {
                 below(coupling.abs() + cavity[side]) + below(coupling.abs() - cavity[side])
             });
-            size += error[0] * error[0] + error[1] * error[1];
+            size += (rho[e] * error[0]).powi(2) + (rho[e] * error[1]).powi(2);
             errors.push(error);
             slopes.push(lack.map(|q| (1.0 - q).copysign(coupling)));
-            play.push((lack[0] + lack[1] - lack[0] * lack[1]).max(SMALLEST_PLAY));
+            play.push((lack[0] + lack[1] - lack[0] * lack[1]).max(SMALLEST_PLAY * rho[e]));
         }
         MessagePoint { messages, odds, errors, slopes, play, size: size.sqrt() }
     }
@@ -82,9 +84,9 @@ impl MessagePoint {
         let solve_pair = |(e, &[i, j]): (usize, &[u32; 2])| {
             let (t, error) = (self.slopes[e], self.errors[e]);
             let (du, dv) = (rhs[i as usize], rhs[j as usize]);
-            let first = error[0] + t[0] * (dv - error[1] - t[1] * du);
-            let second = error[1] + t[1] * (du - error[0] - t[0] * dv);
-            [first / self.play[e], second / self.play[e]]
+            let first = (error[0] + t[0] * (dv - error[1] - t[1] * du)) / self.play[e];
+            // Not by the mirrored formula: rounding would spoil the sum of the two messages.
+            [first, error[1] + t[1] * (du - first)]
         };
         model.ends.iter().enumerate().map(solve_pair).collect()
     }
