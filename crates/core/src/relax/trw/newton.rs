@@ -17,6 +17,15 @@ const MAX_STEPS: usize = 60;
 /// errors are amplified by no more than its inverse.
 const SMALLEST_PLAY: f64 = 1e-7;
 
+/// Total pull on a spin, in units of the temperature, that needs no cooling.
+const HOT: f64 = 2.0;
+
+/// Ratio of the temperatures of two cooling stages.
+const COOLING: f64 = 2.0;
+
+/// Error of the messages that is good enough for an intermediate temperature.
+const STAGE_TOL: f64 = 1e-2;
+
 /// A dual point with the defects of its stationarity conditions.
 #[derive(Clone, Debug)]
 pub(super) struct MessagePoint {
@@ -130,4 +139,27 @@ fn backtrack(model: &Scaled, rho: &[f64], point: &MessagePoint, step: &Messages)
         t *= 0.5;
     }
     None
+}
+
+/// Messages for the model at hand from hotter copies of it, where Newton's method needs no care.
+///
+/// At low temperature messages scale with the inverse temperature, which makes the solution of one
+/// stage a good start for the next.
+pub(super) fn cool(
+    model: &Scaled,
+    rho: &[f64],
+    system: &mut GraphSystem,
+    stop: &mut dyn FnMut() -> bool,
+) -> MessagePoint {
+    let heat = (model.largest_pull() / HOT).max(1.0);
+    let stages = (heat.ln() / COOLING.ln()).ceil() as i32;
+    let mut messages = vec![[0.0; 2]; rho.len()];
+    for stage in 0..stages {
+        let hot = model.times(COOLING.powi(stage - stages));
+        let mut point = MessagePoint::new(&hot, rho, messages);
+        settle(&hot, rho, &mut point, system, STAGE_TOL, &mut |_| stop());
+        messages = point.messages;
+        messages.iter_mut().flatten().for_each(|m| *m *= COOLING);
+    }
+    MessagePoint::new(model, rho, messages)
 }

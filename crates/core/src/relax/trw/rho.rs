@@ -7,7 +7,7 @@
 //! simplex; the Hessian of B is `diag(J_e^2 / (rho_e I_cc)) + R A^-1 R^T`, A the matrix of the inner
 //! solve.
 
-use super::newton::{MessagePoint, settle};
+use super::newton::{MessagePoint, cool, settle};
 use super::point::Point;
 use super::spanning::max_spanning_forest;
 use super::trees::{Mixture, Scaled};
@@ -21,8 +21,9 @@ const CORRECTIVE_STEPS: usize = 4;
 /// An edge keeps at least this fraction of its probability in one step.
 const KEEP_FRACTION: f64 = 0.05;
 
-/// Share of the starting mixture that is never given up, so that every coupling keeps a tree.
-const START_SHARE: f64 = 1e-10;
+/// Share of the starting mixture that is never given up, so that every coupling keeps a tree; by
+/// convexity it costs no more than this fraction of what the search gains. Relative to the tolerance.
+const START_SHARE: f64 = 0.3;
 
 /// Error of the messages at which the inner problem is solved.
 pub(super) const INNER_TOL: f64 = 1e-11;
@@ -55,20 +56,20 @@ impl Inner {
     }
 }
 
+/// The maximum spanning forest under mutual information, and how much it could gain at most.
+pub(super) fn best_vertex(model: &Scaled, rho: &[f64], point: &Point) -> (Vec<u32>, f64) {
+    let information: Vec<f64> = point.edges.iter().map(|e| e.information).collect();
+    let vertex = max_spanning_forest(model.d, &model.ends, &information);
+    let best: f64 = vertex.iter().map(|&e| information[e as usize]).sum();
+    let now: f64 = information.iter().zip(rho).map(|(i, r)| i * r).sum();
+    (vertex, best - now)
+}
+
 impl<'a> RhoSearch<'a> {
     /// Starts from a mixture whose inner problem has been solved.
-    pub(super) fn new(model: &'a Scaled, mixture: Mixture, inner: Inner, system: GraphSystem) -> Self {
-        let least = mixture.weights.iter().map(|w| START_SHARE * w).collect();
+    pub(super) fn new(model: &'a Scaled, mixture: Mixture, inner: Inner, system: GraphSystem, tol: f64) -> Self {
+        let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
         RhoSearch { model, mixture, inner, system, least }
-    }
-
-    /// The maximum spanning forest under mutual information, and how much it could gain at most.
-    pub(super) fn vertex(&self) -> (Vec<u32>, f64) {
-        let information: Vec<f64> = self.inner.primal.edges.iter().map(|e| e.information).collect();
-        let vertex = max_spanning_forest(self.model.d, &self.model.ends, &information);
-        let best: f64 = vertex.iter().map(|&e| information[e as usize]).sum();
-        let now: f64 = information.iter().zip(&self.inner.rho).map(|(i, r)| i * r).sum();
-        (vertex, best - now)
     }
 
     /// Adds `vertex` to the mixture and re-optimises all weights; false when nothing improved.
@@ -182,10 +183,9 @@ impl<'a> RhoSearch<'a> {
         for _ in 0..25 {
             self.mixture.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
             let rho = self.mixture.rho(self.inner.rho.len());
-            let mut dual = self.warm_start(&rho);
             let mut stopped = false;
-            settle(self.model, &rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| {
-                stopped = stop();
+            let dual = self.solve_inner(&rho, &mut || {
+                stopped = stopped || stop();
                 stopped
             });
             if stopped {
@@ -194,7 +194,6 @@ impl<'a> RhoSearch<'a> {
             let next = Inner::new(self.model, &self.mixture, rho, dual);
             let change = next.upper - self.inner.upper;
             let falls = change < 0.1 * t * slope && change < -noise;
-            if std::env::var_os("DBG").is_some() { eprintln!("  t {t:.2e} slope {slope:.3e} change {change:.3e} inner {:.3e} size {:.2e} gap {gap:.2e} -> {:.2e} k {} minrho {:.1e}", next.upper-next.primal.value, next.dual.size, self.forest_gap(&next), goal.len(), next.rho.iter().cloned().fold(1.0,f64::min)); }
             if falls || change <= noise && self.forest_gap(&next) < 0.9 * gap {
                 self.inner = next;
                 return true;
@@ -203,6 +202,17 @@ impl<'a> RhoSearch<'a> {
         }
         self.mixture.weights = old;
         false
+    }
+
+    /// Solves the inner problem at `rho`, from the messages at hand or else from high temperature.
+    fn solve_inner(&mut self, rho: &[f64], stop: &mut dyn FnMut() -> bool) -> MessagePoint {
+        let mut dual = self.warm_start(rho);
+        if settle(self.model, rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| stop()) || stop() {
+            return dual;
+        }
+        let mut cooled = cool(self.model, rho, &mut self.system, stop);
+        settle(self.model, rho, &mut cooled, &mut self.system, INNER_TOL, &mut |_| stop());
+        if cooled.size < dual.size { cooled } else { dual }
     }
 
     /// Messages for `rho` from those at hand: as they are, or with `rho M` kept, which is right for

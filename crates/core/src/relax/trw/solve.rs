@@ -2,25 +2,16 @@
 
 use super::Job;
 use super::message_passing::{Passing, beliefs, pass_messages};
-use super::newton::{MessagePoint, settle};
+use super::newton::{cool, settle};
 use super::point::Point;
 use super::report::Outcome;
-use super::rho::{INNER_TOL, Inner, RhoSearch};
+use super::rho::{INNER_TOL, Inner, RhoSearch, best_vertex};
 use super::trees::{Messages, Mixture};
 use crate::observer::Monitor;
 use crate::optim::graph_system::GraphSystem;
 use crate::optim::lbfgs::{LbfgsOptions, minimise};
 use crate::settings::Solver;
 use crate::solution::StopReason;
-
-/// Total pull on a spin, in units of the temperature, that needs no cooling.
-const HOT: f64 = 2.0;
-
-/// Ratio of the temperatures of two cooling stages.
-const COOLING: f64 = 2.0;
-
-/// Error of the messages that is good enough for an intermediate temperature.
-const STAGE_TOL: f64 = 1e-2;
 
 /// The dual side's best point so far.
 struct Best {
@@ -47,29 +38,6 @@ fn start(job: &Job<'_>, mixture: &Mixture, rho: &[f64]) -> (Best, Point) {
     (Best { messages, upper }, Point::new(job.model, rho, odds))
 }
 
-/// Messages for the model at hand from hotter copies of it, where Newton's method needs no care.
-///
-/// At low temperature messages scale with the inverse temperature, which makes the solution of one
-/// stage a good start for the next.
-fn cool(
-    job: &Job<'_>,
-    rho: &[f64],
-    system: &mut GraphSystem,
-    stop: &mut dyn FnMut() -> bool,
-) -> MessagePoint {
-    let heat = (job.model.largest_pull() / HOT).max(1.0);
-    let stages = (heat.ln() / COOLING.ln()).ceil() as i32;
-    let mut messages = vec![[0.0; 2]; rho.len()];
-    for stage in 0..stages {
-        let hot = job.model.times(COOLING.powi(stage - stages));
-        let mut point = MessagePoint::new(&hot, rho, messages);
-        settle(&hot, rho, &mut point, system, STAGE_TOL, &mut |_| stop());
-        messages = point.messages;
-        messages.iter_mut().flatten().for_each(|m| *m *= COOLING);
-    }
-    MessagePoint::new(job.model, rho, messages)
-}
-
 /// Newton on the messages at the mixture's edge probabilities; every point is tried as a bound.
 pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let rho = mixture.rho(job.model.ends.len());
@@ -77,7 +45,7 @@ pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor
     let (mut best, mut point) = start(job, &mixture, &rho);
     let mut lower = point.value;
     let mut stop = monitor.interrupted();
-    let mut dual = cool(job, &rho, &mut system, &mut || {
+    let mut dual = cool(job.model, &rho, &mut system, &mut || {
         stop = stop.or_else(|| monitor.interrupted());
         stop.is_some()
     });
@@ -158,22 +126,22 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
     let mut system = GraphSystem::new(model.d, &model.ends);
     let rho = mixture.rho(model.ends.len());
     let (mut best, mut lower_point) = start(job, &mixture, &rho);
-    let mut lower = f64::NEG_INFINITY;
+    let mut lower = lower_point.value - best_vertex(model, &rho, &lower_point).1;
     let mut best_mixture = mixture.clone();
     let mut interrupted = monitor.interrupted();
     let mut poll = || {
         interrupted = interrupted.or_else(|| monitor.interrupted());
         interrupted.is_some()
     };
-    let mut dual = cool(job, &rho, &mut system, &mut poll);
+    let mut dual = cool(job.model, &rho, &mut system, &mut poll);
     settle(model, &rho, &mut dual, &mut system, INNER_TOL, &mut |_| poll());
     let inner = Inner::new(model, &mixture, rho, dual);
-    let mut search = RhoSearch::new(model, mixture, inner, system);
+    let mut search = RhoSearch::new(model, mixture, inner, system, job.tol);
     let stop = loop {
         if best.offer(&search.mixture, job, &search.inner.dual.messages) {
             best_mixture = search.mixture.clone();
         }
-        let (vertex, gain) = search.vertex();
+        let (vertex, gain) = best_vertex(model, &search.inner.rho, &search.inner.primal);
         if search.inner.primal.value - gain > lower {
             lower = search.inner.primal.value - gain;
             lower_point = search.inner.primal.clone();
