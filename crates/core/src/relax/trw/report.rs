@@ -50,7 +50,7 @@ pub(super) fn report(
             solution.certificate = Some(proof);
         }
         Err(error) => {
-            //solution.stop = StopReason::NumericalTrouble;
+            solution.stop = StopReason::NumericalTrouble;
             solution.reason = Some(format!("the bound could not be certified: {error}"));
         }
     }
