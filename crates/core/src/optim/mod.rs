@@ -4,7 +4,10 @@ pub(crate) mod chambolle_pock;
 mod diagonal;
 mod fit;
 mod general;
+pub(crate) mod graph_system;
+pub(crate) mod lbfgs;
 pub(crate) mod path_newton;
+pub(crate) mod simplex_qp;
 mod ties;
 
 pub(crate) use diagonal::{Ahead, Diagonal};
