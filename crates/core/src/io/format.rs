@@ -1,0 +1,148 @@
+//! The names of the formats.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// A model file format.
+///
+/// ```
+/// use zbound::io::Format;
+/// assert_eq!("uai".parse::<Format>().unwrap(), Format::Uai);
+/// assert_eq!(Format::from_path("G1.txt".as_ref()), Some(Format::Rudy));
+/// assert_eq!(Format::from_path("model.xyz".as_ref()), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// Native JSON; reading recognises dimod's JSON by its content.
+    Json,
+    /// UAI competition format, MARKOV or BAYES.
+    Uai,
+    /// libDAI factor graph.
+    LibDai,
+    /// dimod coordinate list with a `# vartype=` line.
+    Coo,
+    /// dimod's serialised binary quadratic model.
+    DimodJson,
+    /// Max-cut edge list: rudy, Gset, Biq Mac.
+    Rudy,
+    /// qbsolv's QUBO file, 0-based.
+    Qubo,
+    /// Sparse QUBO matrix, 1-based.
+    Bq,
+}
+
+impl Format {
+    /// Every format, in the order of the documentation.
+    pub const ALL: [Format; 8] = [
+        Format::Json,
+        Format::Uai,
+        Format::LibDai,
+        Format::Coo,
+        Format::DimodJson,
+        Format::Rudy,
+        Format::Qubo,
+        Format::Bq,
+    ];
+
+    /// The name `--format` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Uai => "uai",
+            Format::LibDai => "fg",
+            Format::Coo => "coo",
+            Format::DimodJson => "dimod",
+            Format::Rudy => "rudy",
+            Format::Qubo => "qubo",
+            Format::Bq => "bq",
+        }
+    }
+
+    /// The format a file name stands for; `None` for an unknown extension.
+    ///
+    /// No extension is max-cut, and so is a number: Biq Mac calls its files `g05_60.0`.
+    pub fn from_path(path: &Path) -> Option<Format> {
+        let Some(extension) = path.extension() else {
+            return path.file_name().map(|_| Format::Rudy);
+        };
+        let extension = extension.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "json" => Some(Format::Json),
+            "uai" => Some(Format::Uai),
+            "fg" => Some(Format::LibDai),
+            "coo" => Some(Format::Coo),
+            "mc" | "rud" | "txt" | "dat" => Some(Format::Rudy),
+            "qubo" => Some(Format::Qubo),
+            "bq" => Some(Format::Bq),
+            number if number.bytes().all(|b| b.is_ascii_digit()) => Some(Format::Rudy),
+            _ => None,
+        }
+    }
+
+    /// The names `--format` takes, for messages.
+    pub(super) fn names() -> String {
+        Format::ALL.map(Format::name).join(", ")
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// Reads a name, in any case; `native`, `libdai`, `dimod-json`, `maxcut`, `gset`, `biqmac`,
+    /// `mc` and `rud` are aliases.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let lower = name.to_ascii_lowercase();
+        let alias = match lower.as_str() {
+            "native" => Some(Format::Json),
+            "libdai" => Some(Format::LibDai),
+            "dimod-json" => Some(Format::DimodJson),
+            "maxcut" | "max-cut" | "gset" | "biqmac" | "mc" | "rud" => Some(Format::Rudy),
+            _ => None,
+        };
+        alias.or_else(|| Format::ALL.into_iter().find(|f| f.name() == lower)).ok_or_else(|| {
+            Error::Setting(format!("--format {name:?} is unknown, expected one of {}", Format::names()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_are_those_of_the_documentation() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+        }
+        let of = |path: &str| Format::from_path(path.as_ref()).map(Format::name);
+        let expected = [
+            ("a.json", "json"),
+            ("a.UAI", "uai"),
+            ("x/a.0.fg", "fg"),
+            ("a.coo", "coo"),
+            ("a.mc", "rudy"),
+            ("a.rud", "rudy"),
+            ("a.txt", "rudy"),
+            ("a.dat", "rudy"),
+            ("g05_60.0", "rudy"),
+            ("G1", "rudy"),
+            ("a.qubo", "qubo"),
+            ("a.bq", "bq"),
+        ];
+        for (path, name) in expected {
+            assert_eq!(of(path), Some(name), "{path}");
+        }
+        assert_eq!((of("a.gsg"), of("a.wel"), of("a.uai.evid"), of("..")), (None, None, None, None));
+        assert!("xyz".parse::<Format>().unwrap_err().to_string().contains("--format"));
+    }
+}

@@ -1,0 +1,92 @@
+//! From a path or bytes to a model: choice of format, evidence.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::text::Text;
+use super::{Format, coo, dimod_json, evidence, fg, json, qubo, rudy, uai};
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+/// How to read a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOptions {
+    /// The format; by default the file name decides.
+    pub format: Option<Format>,
+    /// Inverse temperature for formats that hold a minimised energy: `f = -beta E`. Default 1.
+    pub beta: f64,
+    /// A file of evidence, applied to the model of any format.
+    pub evidence: Option<PathBuf>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions { format: None, beta: 1.0, evidence: None }
+    }
+}
+
+/// Reads a model from a file, or from standard input when `path` is `-`.
+///
+/// **Cost** linear in the size of the file (one sort of the edges apart); the file is held in
+/// memory while it is read.
+///
+/// # Errors
+/// [`Error::Io`] when a file cannot be read; [`Error::Setting`] when the format is neither given
+/// nor known from the name, or `beta` is not a finite number above zero; [`Error::Parse`] with
+/// file and line for anything wrong in a file.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
+    let is_stdin = path == Path::new("-");
+    let known = if is_stdin { None } else { Format::from_path(path) };
+    let Some(format) = options.format.or(known) else {
+        let what = if is_stdin { "standard input has no file name" } else { "unknown extension" };
+        return Err(Error::Setting(format!(
+            "{}: {what}; name the format with --format, one of {}",
+            path.display(),
+            Format::names()
+        )));
+    };
+    let bytes = match is_stdin {
+        true => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        }
+        false => std::fs::read(path),
+    };
+    let bytes = bytes.map_err(|e| Error::io(path, e))?;
+    read_bytes(&path.to_string_lossy(), &bytes, format, options)
+}
+
+/// Reads a model from memory; `name` is the file name in messages.
+///
+/// # Errors
+/// As [`read`].
+///
+/// ```
+/// use zbound::io::{Format, ReadOptions, read_bytes};
+/// let cut = read_bytes("triangle", b"3 3\n1 2 1\n2 3 1\n1 3 1\n", Format::Rudy, &ReadOptions::default())?;
+/// assert_eq!(cut.polynomial()?.value(&[1, 1, -1]), 2.0);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn read_bytes(name: &str, bytes: &[u8], format: Format, options: &ReadOptions) -> Result<Model> {
+    let beta = options.beta;
+    if !(beta > 0.0 && beta.is_finite()) {
+        return Err(Error::Setting(format!("beta = {beta}, expected a finite number above zero")));
+    }
+    let text = Text::decode(name, bytes)?;
+    let mut model = match format {
+        Format::Json if dimod_json::is_dimod(&text) => dimod_json::read(&text, beta)?,
+        Format::Json => json::read(&text)?,
+        Format::Uai => uai::read(&text)?,
+        Format::LibDai => fg::read(&text)?,
+        Format::Coo => coo::read(&text, beta)?,
+        Format::DimodJson => dimod_json::read(&text, beta)?,
+        Format::Rudy => rudy::read(&text)?,
+        Format::Qubo => qubo::read(&text, beta)?,
+        Format::Bq => qubo::read_bq(&text, beta)?,
+    };
+    let Some(path) = &options.evidence else { return Ok(model) };
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let (pairs, warnings) = evidence::read_evidence(&path.to_string_lossy(), &bytes, model.variables())?;
+    model.warnings.extend(warnings);
+    model.with_evidence(&pairs)
+}

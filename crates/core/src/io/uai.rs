@@ -1,0 +1,173 @@
+//! The UAI competition format: tables of numbers `>= 0`, last scope variable fastest.
+
+use std::io::{self, Write};
+
+use super::tables::{LinearTables, push_linear};
+use super::text::{Text, Tokens};
+use super::write::Real;
+use crate::error::Result;
+use crate::model::{FactorModel, Model, Source};
+
+/// Reads MARKOV and BAYES files: `f = sum_k log table_k`, state 1 being spin +1.
+///
+/// Tokens may be split over lines at will. Tokens after the last table are a warning.
+pub(super) fn read(text: &Text<'_>) -> Result<Model> {
+    let mut tokens = text.tokens(false);
+    let kind = tokens.expect("MARKOV or BAYES")?;
+    if !["MARKOV", "BAYES"].iter().any(|k| kind.text.eq_ignore_ascii_case(k)) {
+        return Err(kind.expected("MARKOV or BAYES"));
+    }
+    let d = tokens.integer("the number of variables")?;
+    for i in 0..d {
+        let token = tokens.expect("a cardinality")?;
+        check_binary(i, token.integer("a cardinality")?).map_err(|message| token.error(message))?;
+    }
+    let scopes = read_scopes(&mut tokens, d)?;
+    let mut model = FactorModel::new(d);
+    let mut table = Vec::new();
+    for (k, scope) in scopes.iter().enumerate() {
+        read_table(&mut tokens, k, scope.len(), &mut table)?;
+        push_linear(&mut model, scope, &mut table)?;
+    }
+    let mut model = Model::new(Source::Factors(model));
+    if let Some(extra) = tokens.next() {
+        let warning = format!("{}:{}: ignored what follows the last table", text.name, extra.line);
+        model.warnings.push(warning);
+    }
+    Ok(model)
+}
+
+/// Refuses any cardinality but two, by name.
+pub(super) fn check_binary(variable: usize, cardinality: usize) -> Result<(), String> {
+    match cardinality {
+        2 => Ok(()),
+        _ => Err(format!(
+            "variable {variable} has cardinality {cardinality}: only binary variables (cardinality 2) are supported"
+        )),
+    }
+}
+
+/// Scopes in our order, first variable fastest: the file's order reversed.
+fn read_scopes(tokens: &mut Tokens<'_>, d: usize) -> Result<Vec<Vec<usize>>> {
+    let count = tokens.integer("the number of factors")?;
+    let mut scopes: Vec<Vec<usize>> = Vec::new();
+    for k in 0..count {
+        let head = tokens.expect("the size of a scope")?;
+        let arity = head.integer("the size of a scope")?;
+        // A table of 2^arity entries must still follow, two bytes an entry but for the last.
+        let entries = u32::try_from(arity).ok().and_then(|a| 1usize.checked_shl(a));
+        if entries.is_none_or(|e| e > tokens.remaining_bytes().div_ceil(2)) {
+            return Err(head.error(format!(
+                "factor {k} has {arity} variables, but the file is too short for its table of 2^{arity} entries"
+            )));
+        }
+        let mut scope = Vec::with_capacity(arity);
+        for _ in 0..arity {
+            let token = tokens.expect("a variable")?;
+            let i = token.integer("a variable")?;
+            if i >= d {
+                return Err(token.error(format!("factor {k} names variable {i}, the model has {d}")));
+            }
+            if scope.contains(&i) {
+                return Err(token.error(format!("factor {k} names variable {i} twice")));
+            }
+            scope.push(i);
+        }
+        scope.reverse();
+        scopes.push(scope);
+    }
+    Ok(scopes)
+}
+
+fn read_table(tokens: &mut Tokens<'_>, k: usize, arity: usize, table: &mut Vec<f64>) -> Result<()> {
+    let head = tokens.expect("the size of a table")?;
+    let size = head.integer("the size of a table")?;
+    if size != 1 << arity {
+        let expected = 1usize << arity;
+        return Err(head.error(format!(
+            "the table of factor {k} has {size} entries, expected {expected} for {arity} binary variables"
+        )));
+    }
+    table.clear();
+    for _ in 0..size {
+        let token = tokens.expect("a table entry")?;
+        let value = token.number("a table entry")?;
+        if value < 0.0 {
+            return Err(token.expected("a table entry >= 0"));
+        }
+        table.push(value);
+    }
+    Ok(())
+}
+
+/// Writes a MARKOV file; scopes are reversed so that tables keep their order.
+pub(super) fn write(model: &LinearTables, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "MARKOV\n{}", model.d)?;
+    writeln!(out, "{}", vec!["2"; model.d].join(" "))?;
+    writeln!(out, "{}", model.factors.len())?;
+    for (scope, _) in &model.factors {
+        write!(out, "{}", scope.len())?;
+        for i in scope.iter().rev() {
+            write!(out, " {i}")?;
+        }
+        writeln!(out)?;
+    }
+    for (_, table) in &model.factors {
+        writeln!(out, "\n{}", table.len())?;
+        for &value in table {
+            write!(out, " {}", Real(value))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Model> {
+        read(&Text::decode("m.uai", text.as_bytes())?)
+    }
+
+    #[test]
+    fn the_last_scope_variable_is_fastest() {
+        let model = parse("MARKOV 2 2 2 1 2 0 1 4 1 2 3e0 0").unwrap();
+        let Source::Factors(f) = model.source() else { panic!("factors expected") };
+        let value = |x: [i8; 2]| f.value(&x);
+        assert_eq!(value([-1, -1]), 0.0);
+        assert_eq!(value([-1, 1]), libm::log(2.0));
+        assert_eq!(value([1, -1]), libm::log(3.0));
+        assert_eq!(value([1, 1]), f64::NEG_INFINITY);
+        assert!(f.uncertainty() > 0.0 && f.uncertainty() < 1e-14);
+    }
+
+    #[test]
+    fn errors_name_line_and_expectation() {
+        let refused = |text: &str| parse(text).unwrap_err().to_string();
+        for (text, line, words) in [
+            ("", 1, "MARKOV"),
+            ("GRAPH\n1\n2\n0", 1, "MARKOV"),
+            ("MARKOV\n2\n2 3\n0", 3, "variable 1 has cardinality 3"),
+            ("MARKOV\n2\n2 1\n0", 3, "cardinality 1"),
+            ("MARKOV\n1\n2\n1\n1 1\n\n2 1 1", 5, "names variable 1"),
+            ("MARKOV\n1\n2\n1\n2 0 0\n\n4 1 1 1 1", 5, "twice"),
+            ("MARKOV\n1\n2\n1\n1 0\n\n3 1 1 1", 7, "expected 2"),
+            ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\n-0.5", 9, ">= 0"),
+            ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\nnan", 9, "finite"),
+            ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\n", 8, "end of the file"),
+            ("MARKOV\n1000000000000\n2 2", 3, "end of the file"),
+            ("MARKOV\n1\n2\n1\n40 0", 5, "too short"),
+            ("MARKOV\n1\n2\n1\n400000000000 0", 5, "too short"),
+        ] {
+            let message = refused(text);
+            assert!(message.starts_with(&format!("m.uai:{line}: ")) && message.contains(words), "{message}");
+        }
+    }
+
+    #[test]
+    fn trailing_tokens_are_a_warning() {
+        let model = parse("BAYES\n1\n2\n1\n1 0\n\n2 0.25 0.75\n\n17 junk").unwrap();
+        assert_eq!(model.warnings, ["m.uai:9: ignored what follows the last table"]);
+    }
+}
