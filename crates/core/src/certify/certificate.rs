@@ -1,5 +1,7 @@
 //! The data of a proof.
 
+use super::interval::Interval;
+use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::Polynomial;
 use crate::spectral::{Eigen, Square};
@@ -136,6 +138,13 @@ pub enum Witness {
     },
 }
 
+impl Form {
+    /// Whether the form stores a matrix over all pairs of features.
+    pub(crate) fn is_dense(&self) -> bool {
+        !matches!(self, Form::Elimination { .. } | Form::Constant { .. })
+    }
+}
+
 /// A proved bound on phi. Only [`Certificate`] verification makes one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]
@@ -144,8 +153,31 @@ pub struct CertifiedBound {
 }
 
 impl CertifiedBound {
+    /// Wraps a bound that verification has just derived.
+    pub(super) fn proved(phi: f64) -> Result<Self> {
+        if !phi.is_finite() {
+            return Err(Error::Certificate("the bound is not finite".into()));
+        }
+        Ok(CertifiedBound { phi })
+    }
+
     /// The bound on phi.
     pub fn phi(self) -> f64 {
         self.phi
     }
+
+    /// The upper bound on `eps log Z = phi + eps d log 2`, rounded up.
+    pub fn log_z_upper(self, eps: f64, d: usize) -> f64 {
+        (Interval::point(self.phi) + entropy(eps, d)).hi
+    }
+
+    /// The lower bound on `eps log Z = phi + eps d log 2`, rounded down.
+    pub fn log_z_lower(self, eps: f64, d: usize) -> f64 {
+        (Interval::point(self.phi) + entropy(eps, d)).lo
+    }
+}
+
+/// `eps d log 2`.
+pub(super) fn entropy(eps: f64, d: usize) -> Interval {
+    Interval::point(eps) * Interval::point(d as f64) * Interval::LN_2
 }

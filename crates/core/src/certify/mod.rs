@@ -5,5 +5,11 @@
 //! cube, Phi is convex, and each `Phi(f_k)` has a closed form.
 
 mod certificate;
+mod defect;
+mod enclosure;
+mod interval;
+mod spectral;
+mod verify;
 
 pub use certificate::{Certificate, CertifiedBound, Component, Cut, Form, Slack, SumOfSquares, Witness};
+pub use interval::Interval;

@@ -1,0 +1,164 @@
+//! The polynomial that is left over: `delta = f + cuts + phi^T S phi - sum_k w_k f_k`.
+//!
+//! On the cube `delta(x) <= D = delta_0 + sum_{C != 0} |delta_C|`, so exact feasibility is never needed:
+//! rounding and early stops only make D, and with it the bound, larger.
+
+use super::interval::{Interval, add_up, sum_up, two_sum};
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::model::{Polynomial, VarSet};
+use crate::spectral::Square;
+use std::collections::HashMap;
+
+/// Coefficients of delta as intervals.
+///
+/// With dense storage, monomials of degree at most two live in a packed triangle indexed by pairs of
+/// `z = (1, x)` and need no hashing; everything else is found by name. Both orders are reproducible.
+pub(crate) struct Defect {
+    d: usize,
+    pairs: Option<Vec<Interval>>,
+    index: HashMap<VarSet, usize>,
+    values: Vec<Interval>,
+}
+
+impl Defect {
+    /// Zero, over `d` spins; `dense` when some matrix over (1, x) is stored anyway.
+    pub(crate) fn new(d: usize, dense: bool) -> Self {
+        let pairs = dense.then(|| vec![Interval::ZERO; (d + 1) * (d + 2) / 2]);
+        Defect { d, pairs, index: HashMap::new(), values: Vec::new() }
+    }
+
+    /// Adds `value` to the coefficient of `set`.
+    pub(crate) fn add(&mut self, set: &VarSet, value: Interval) {
+        if self.pairs.is_some() {
+            let mut members = set.iter();
+            match (members.next(), members.next(), members.next()) {
+                (None, _, _) => return self.add_pair(0, 0, value),
+                (Some(i), None, _) => return self.add_pair(0, i + 1, value),
+                (Some(i), Some(j), None) => return self.add_pair(i + 1, j + 1, value),
+                _ => {}
+            }
+        }
+        self.add_named(set.clone(), value);
+    }
+
+    /// Adds `value` to the coefficient of `z_a z_b`, z = (1, x), a <= b; a = b is the constant.
+    pub(crate) fn add_pair(&mut self, a: usize, b: usize, value: Interval) {
+        let Some(pairs) = &mut self.pairs else {
+            let members = [a, b].into_iter().filter(|&v| a != b && v > 0).map(|v| v - 1);
+            return self.add_named(members.collect(), value);
+        };
+        let at = if a == b { 0 } else { b * (b + 1) / 2 + a };
+        pairs[at] = pairs[at] + value;
+    }
+
+    fn add_named(&mut self, set: VarSet, value: Interval) {
+        let next = self.values.len();
+        let at = *self.index.entry(set).or_insert(next);
+        if at == next {
+            self.values.push(value);
+        } else {
+            self.values[at] = self.values[at] + value;
+        }
+    }
+
+    /// Adds `weight * p`.
+    pub(crate) fn add_polynomial(&mut self, weight: Interval, p: &Polynomial) {
+        let ising = p.pairwise_part();
+        self.add_pair(0, 0, weight * Interval::point(ising.constant()));
+        for (i, &h) in ising.fields().iter().enumerate().filter(|(_, h)| **h != 0.0) {
+            self.add_pair(0, i + 1, weight * Interval::point(h));
+        }
+        for (i, j, v) in ising.triples() {
+            self.add_pair(i + 1, j + 1, weight * Interval::point(v));
+        }
+        for (set, v) in p.terms() {
+            self.add(set, weight * Interval::point(*v));
+        }
+    }
+
+    /// Adds `weight * phi^T M phi` for a symmetric matrix.
+    ///
+    /// **Cost** O(n^2), without hashing for (1, x).
+    pub(crate) fn add_quadratic(&mut self, weight: Interval, features: &Features, m: &Square) -> Result<()> {
+        let n = features.len();
+        check_features(features, self.d)?;
+        if m.n() != n {
+            return Err(Error::Certificate(format!("a matrix of size {} for {n} features", m.n())));
+        }
+        if !features.is_linear() {
+            return self.add_by_classes(weight, features, m);
+        }
+        let mut trace = ExactSum::default();
+        for b in 0..n {
+            let column = m.column(b);
+            trace.add(column[b]);
+            for (a, &v) in column[..b].iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                self.add_pair(a, b, weight * Interval::point(2.0 * v));
+            }
+        }
+        self.add_pair(0, 0, weight * trace.total());
+        Ok(())
+    }
+
+    fn add_by_classes(&mut self, weight: Interval, features: &Features, m: &Square) -> Result<()> {
+        let classes = features.classes();
+        let mut sums = vec![ExactSum::default(); classes.len()];
+        for (&class, &v) in classes.of().iter().zip(m.data()).filter(|(_, v)| **v != 0.0) {
+            sums[class as usize].add(v);
+        }
+        for (set, sum) in classes.sets().iter().zip(&sums) {
+            self.add(set, weight * sum.total());
+        }
+        Ok(())
+    }
+
+    /// D, rounded up; infinite or NaN when some coefficient is.
+    pub(crate) fn bound_up(&self) -> f64 {
+        let (constant, pairs) = match &self.pairs {
+            Some(pairs) => (pairs[0], &pairs[1..]),
+            None => (self.index.get(&VarSet::EMPTY).map_or(Interval::ZERO, |&k| self.values[k]), &[][..]),
+        };
+        let empty = if self.pairs.is_none() { self.index.get(&VarSet::EMPTY).copied() } else { None };
+        let named = self.values.iter().enumerate().filter(|(k, _)| Some(*k) != empty).map(|(_, v)| v);
+        add_up(constant.hi, sum_up(pairs.iter().chain(named).map(|v| v.magnitude())))
+    }
+}
+
+/// Rejects features that name a spin the model does not have.
+pub(crate) fn check_features(features: &Features, d: usize) -> Result<()> {
+    match features.sets().iter().find(|set| set.largest() >= Some(d)) {
+        Some(set) => Err(Error::Certificate(format!("feature {set} is out of range for d = {d}"))),
+        None => Ok(()),
+    }
+}
+
+/// A sum of floats with its rounding errors kept: accurate to one float unless terms cancel by 2^50.
+#[derive(Clone, Copy, Default)]
+struct ExactSum {
+    sum: f64,
+    errors: f64,
+    absolute_errors: f64,
+    count: f64,
+}
+
+impl ExactSum {
+    fn add(&mut self, x: f64) {
+        let (sum, error) = two_sum(self.sum, x);
+        self.sum = sum;
+        self.errors += error;
+        self.absolute_errors += error.abs();
+        self.count += 1.0;
+    }
+
+    /// `sum + errors` is exact but for the rounding of `errors`, at most `count u` times their
+    /// absolute sum; doubled to cover the rounding of that sum itself.
+    fn total(&self) -> Interval {
+        let radius = (self.count * f64::EPSILON * self.absolute_errors).next_up();
+        let errors = match self.absolute_errors == 0.0 {
+            true => Interval::ZERO,
+            false => Interval::around(self.errors, radius),
+        };
+        Interval::point(self.sum) + errors
+    }
+}

@@ -1,0 +1,276 @@
+//! Outward-rounded scalars in ordinary round-to-nearest arithmetic.
+//!
+//! No rounding mode is ever switched. A sum is widened only when it was not exact (its error is
+//! itself a float, found by Knuth's two-sum); products and quotients are widened by one float.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// A closed interval that contains the exact value of whatever was computed.
+///
+/// Overflow widens to infinity and an invalid operation gives NaN ends, so that every test of the
+/// form `x.hi <= limit` fails when nothing is known.
+///
+/// ```
+/// use zbound::certify::Interval;
+/// let third = Interval::point(1.0) / Interval::point(3.0);
+/// assert!(third.lo < third.hi && third.hi - third.lo < 1e-15);
+/// assert_eq!(Interval::point(0.5) + Interval::point(0.25), Interval::point(0.75));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Not above the exact value.
+    pub lo: f64,
+    /// Not below the exact value.
+    pub hi: f64,
+}
+
+/// `a + b` and its rounding error, exact barring overflow (Knuth).
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
+}
+
+/// `a + b` rounded up.
+pub(crate) fn add_up(a: f64, b: f64) -> f64 {
+    let (s, e) = two_sum(a, b);
+    if e <= 0.0 && e.is_finite() { s } else { s.next_up() }
+}
+
+/// `a + b` rounded down.
+pub(crate) fn add_down(a: f64, b: f64) -> f64 {
+    -add_up(-a, -b)
+}
+
+/// `a * b` rounded up.
+pub(crate) fn mul_up(a: f64, b: f64) -> f64 {
+    let product = a * b;
+    let exact = a == 1.0 || b == 1.0 || a == 0.0 || b == 0.0;
+    if exact { product } else { product.next_up() }
+}
+
+/// `a * b` rounded down.
+pub(crate) fn mul_down(a: f64, b: f64) -> f64 {
+    -mul_up(-a, b)
+}
+
+/// `a / b` rounded up.
+pub(crate) fn div_up(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    if b == 1.0 || a == 0.0 { quotient } else { quotient.next_up() }
+}
+
+/// `a / b` rounded down.
+pub(crate) fn div_down(a: f64, b: f64) -> f64 {
+    -div_up(-a, b)
+}
+
+/// An upper bound on the sum of nonnegative numbers.
+///
+/// N - 1 additions of nonnegative floats err by at most `(N - 1) u` relative, u = 2^-53, and
+/// never underflow; the factor 2^-52 per term covers that and its own rounding.
+pub(crate) fn sum_up(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 4.0);
+    for term in terms {
+        sum += term;
+        count += 1.0;
+    }
+    mul_up(sum, 1.0 + count * f64::EPSILON)
+}
+
+impl Interval {
+    /// `log 2`: the float below it is the nearest one.
+    pub const LN_2: Interval = Interval { lo: std::f64::consts::LN_2, hi: std::f64::consts::LN_2.next_up() };
+    /// pi: the float below it is the nearest one.
+    pub const PI: Interval = Interval { lo: std::f64::consts::PI, hi: std::f64::consts::PI.next_up() };
+    /// Zero.
+    pub const ZERO: Interval = Interval { lo: 0.0, hi: 0.0 };
+    /// One.
+    pub const ONE: Interval = Interval { lo: 1.0, hi: 1.0 };
+
+    /// The interval holding `x` alone.
+    pub const fn point(x: f64) -> Self {
+        Interval { lo: x, hi: x }
+    }
+
+    /// `center` widened by `radius >= 0` on both sides.
+    pub fn around(center: f64, radius: f64) -> Self {
+        Interval { lo: add_down(center, -radius), hi: add_up(center, radius) }
+    }
+
+    /// Largest absolute value.
+    pub fn magnitude(self) -> f64 {
+        // `f64::max` drops NaN; the sum brings it back.
+        self.lo.abs().max(self.hi.abs()) + 0.0 * (self.lo + self.hi)
+    }
+
+    /// A float inside, and an upper bound on its distance to both ends.
+    pub fn center_radius(self) -> (f64, f64) {
+        let center = 0.5 * self.lo + 0.5 * self.hi;
+        (center, add_up(self.hi, -center).max(add_up(center, -self.lo)))
+    }
+
+    /// Square root; NaN when the interval reaches below zero.
+    pub fn sqrt(self) -> Self {
+        let (lo, hi) = (self.lo.sqrt(), self.hi.sqrt());
+        let lo = if lo > 0.0 { lo.next_down() } else { lo };
+        Interval { lo, hi: hi.next_up() }
+    }
+
+    /// Exponential.
+    pub fn exp(self) -> Self {
+        Interval { lo: exp(self.lo).lo, hi: exp(self.hi).hi }
+    }
+
+    /// Natural logarithm; `-inf` at 0, NaN below.
+    pub fn log(self) -> Self {
+        Interval { lo: log(self.lo).lo, hi: log(self.hi).hi }
+    }
+}
+
+impl Add for Interval {
+    type Output = Interval;
+    fn add(self, other: Interval) -> Interval {
+        Interval { lo: add_down(self.lo, other.lo), hi: add_up(self.hi, other.hi) }
+    }
+}
+
+impl Neg for Interval {
+    type Output = Interval;
+    fn neg(self) -> Interval {
+        Interval { lo: -self.hi, hi: -self.lo }
+    }
+}
+
+impl Sub for Interval {
+    type Output = Interval;
+    fn sub(self, other: Interval) -> Interval {
+        self + -other
+    }
+}
+
+impl Mul for Interval {
+    type Output = Interval;
+    fn mul(self, other: Interval) -> Interval {
+        if self == Interval::ONE {
+            return other;
+        }
+        let ends = [(self.lo, other.lo), (self.lo, other.hi), (self.hi, other.lo), (self.hi, other.hi)];
+        hull(ends.map(|(a, b)| (mul_down(a, b), mul_up(a, b))))
+    }
+}
+
+impl Div for Interval {
+    type Output = Interval;
+    /// A divisor that contains zero gives NaN ends.
+    fn div(self, other: Interval) -> Interval {
+        if !(other.lo > 0.0 || other.hi < 0.0) {
+            return Interval::point(f64::NAN);
+        }
+        let ends = [(self.lo, other.lo), (self.lo, other.hi), (self.hi, other.lo), (self.hi, other.hi)];
+        hull(ends.map(|(a, b)| (div_down(a, b), div_up(a, b))))
+    }
+}
+
+/// Smallest interval over all, NaN when any end is.
+fn hull(ends: [(f64, f64); 4]) -> Interval {
+    if ends.iter().any(|(lo, hi)| lo.is_nan() || hi.is_nan()) {
+        return Interval::point(f64::NAN);
+    }
+    let lo = ends.iter().fold(f64::INFINITY, |m, e| m.min(e.0));
+    let hi = ends.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.1));
+    Interval { lo, hi }
+}
+
+/// `1/j!` for j = 14 down to 0, each correctly rounded by the compiler.
+const INVERSE_FACTORIALS: [f64; 15] = [
+    1.0 / 87_178_291_200.0,
+    1.0 / 6_227_020_800.0,
+    1.0 / 479_001_600.0,
+    1.0 / 39_916_800.0,
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+    1.0,
+    1.0,
+];
+
+/// `log 2 = HIGH + LOW` up to 2^-86; HIGH has 33 significant bits, so `k * HIGH` is exact.
+const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
+const LN2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
+
+/// Encloses `exp(x)`.
+///
+/// `x = k log 2 + t`, |t| < 0.35, `exp(t)` by its Taylor polynomial of degree 14. With u = 2^-53:
+/// - t: `x - k HIGH` is exact (Sterbenz), `k LOW` and the tail of log 2 err by less than 2^-74, the
+///   last subtraction by u/4, so t errs by less than 0.4 u;
+/// - truncation: `0.35^15 / 15! < 2^-61`;
+/// - Horner, from the inside: the tails from j = 3, 2, 1, 0 are at most .19, .57, 1.2, 1.42 and err by at
+///   most .5u, .82u, 1.7u, 2.5u (each step: u times the new value, |t| times u times the old one,
+///   |t| times the old error, u/6 for a rounded coefficient).
+///
+/// Against `exp(t) > 0.7` that is below 4.5 u; the enclosure uses 8 u = 2^-50.
+fn exp(x: f64) -> Interval {
+    if x.is_nan() {
+        return Interval::point(x);
+    }
+    if x > 709.0 {
+        // exp(709) = 8.2e307.
+        return Interval { lo: 8e307, hi: f64::INFINITY };
+    }
+    if x < -745.2 {
+        // exp(-745.2) is below the least subnormal 2^-1074.
+        return Interval { lo: 0.0, hi: f64::from_bits(1) };
+    }
+    let k = (x * std::f64::consts::LOG2_E).round();
+    let t = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let y = INVERSE_FACTORIALS.iter().fold(0.0, |sum, c| sum * t + c);
+    let slack = y * f64::powi(2.0, -50);
+    let (lo, hi) = ((y - slack).next_down(), (y + slack).next_up());
+    // Two factors, so that both are representable; the last product rounds only below 2^-1022.
+    let half = (k / 2.0).trunc();
+    let scale = |v: f64| v * f64::powi(2.0, half as i32) * f64::powi(2.0, (k - half) as i32);
+    if k > -1020.0 {
+        return Interval { lo: scale(lo), hi: scale(hi) };
+    }
+    Interval { lo: scale(lo).next_down().max(0.0), hi: scale(hi).next_up() }
+}
+
+/// Encloses `log(x)`: any guess y of `log m`, `x = m 2^e`, is corrected by the enclosure of `exp(y)` through
+/// `q / (1 + q) <= log(1 + q) <= q` with `1 + q = m / exp(y)`.
+fn log(x: f64) -> Interval {
+    if x == 0.0 {
+        return Interval { lo: f64::NEG_INFINITY, hi: f64::MIN };
+    }
+    if x.is_nan() || x < 0.0 {
+        return Interval::point(f64::NAN);
+    }
+    if x == f64::INFINITY {
+        return Interval { lo: 709.0, hi: x };
+    }
+    let (m, e) = split(x);
+    let guess = libm::log(m);
+    let q = Interval::point(m) / exp(guess) - Interval::ONE;
+    if !(q.lo > -0.5) {
+        return Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+    }
+    // q / (1 + q) increases with q; both roundings of 1 + q, so that its sign does not matter.
+    let lo = div_down(q.lo, add_up(1.0, q.lo)).min(div_down(q.lo, add_down(1.0, q.lo)));
+    let correction = Interval { lo, hi: q.hi };
+    Interval::point(guess) + correction + Interval::point(e) * Interval::LN_2
+}
+
+/// `x = m 2^e` with m in [0.7, 1.42), for finite positive x.
+fn split(x: f64) -> (f64, f64) {
+    let (normal, shift) = if x < f64::MIN_POSITIVE { (x * f64::powi(2.0, 64), 64) } else { (x, 0) };
+    let bits = normal.to_bits();
+    let exponent = (bits >> 52) as i64 - 1023 - shift;
+    let m = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    if m > 1.4 { (0.5 * m, (exponent + 1) as f64) } else { (m, exponent as f64) }
+}
