@@ -48,6 +48,9 @@ pub enum Error {
         /// What the user can do.
         hint: String,
     },
+    /// An exact computation that was stopped: it has no partial answer to give.
+    #[error("stopped before the exact answer was known ({})", .0.name())]
+    Interrupted(crate::solution::StopReason),
     /// A certificate that does not prove what it claims.
     #[error("certificate rejected: {0}")]
     Certificate(String),

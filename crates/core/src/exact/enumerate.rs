@@ -1,0 +1,341 @@
+//! Enumeration of all 2^d states, block by block.
+//!
+//! Two passes over blocks of up to 2^14 states (see [`Layout`]): the first finds `max f`, the
+//! second adds up `exp((f - max f)/eps)`. In the factored layout the sum over a block is
+//! `u^T W v` with W shared by all blocks, so the second pass is one matrix product (three with
+//! moments) and no state has an exponential of its own.
+//!
+//! Blocks are grouped in tasks of fixed size whose results are combined in order: the answer has
+//! the same bits for any number of threads.
+
+use super::layout::{BlockWalk, Layout};
+use super::moments::{Moments, Tally};
+use super::rounding::{CompensatedSum, Enclosure, U};
+use super::vector::{EXP_ULPS, exp, exp_all, max_of};
+use crate::error::{Error, Result};
+use crate::model::Polynomial;
+use crate::observer::Monitor;
+use crate::solution::StopReason;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Most spins that enumeration accepts: 2^40 states are half an hour of one core.
+pub const MAX_SPINS: usize = 40;
+
+/// Blocks per task, as a power of two: at most 2^22 states between two polls of the observer.
+const TASK_BITS: usize = 8;
+/// Blocks per matrix product.
+const BATCH: usize = 64;
+/// A block whose upper bound lies this far (in units of eps) below the maximum is left out; all
+/// such blocks together weigh less than `2^40 e^-200 < 1e-74` of the largest state.
+const NEGLIGIBLE: f64 = 200.0;
+/// The factored layout is used while no block's upper bound exceeds the maximum by more than
+/// this: then states clamped at `e^-708` add at most `2^54 e^(400 - 708) < 1e-117`.
+const EXCESS: f64 = 400.0;
+/// Covers the two estimates above.
+const TRUNCATION: f64 = 1e-60;
+
+/// What enumeration finds.
+#[derive(Debug)]
+pub(crate) struct Enumeration {
+    /// `eps log sum_x exp(f/eps)`.
+    pub(crate) log_z: f64,
+    /// Encloses `log_z` of the polynomial, its uncertainty not included.
+    pub(crate) bounds: Enclosure,
+    /// The largest value of f found and the number of the state, bit i set for `x_i = +1`.
+    pub(crate) argmax: u64,
+    /// Means, pair moments and `E (f - max f)`, when asked for.
+    pub(crate) moments: Option<Moments>,
+    /// `log sum_x exp((f - max f)/eps)`.
+    pub(crate) log_sum: f64,
+    /// The shift used above.
+    pub(crate) shift: f64,
+}
+
+/// Enumerates f at temperature eps.
+///
+/// # Errors
+/// More than [`MAX_SPINS`] spins, or [`Error::Interrupted`].
+pub(crate) fn enumerate(
+    f: &Polynomial,
+    eps: f64,
+    want_moments: bool,
+    threads: usize,
+    monitor: &mut Monitor<'_>,
+) -> Result<Enumeration> {
+    if f.d() > MAX_SPINS {
+        return Err(Error::NotApplicable(format!(
+            "enumeration of 2^{} states: at most 2^{MAX_SPINS} are supported",
+            f.d()
+        )));
+    }
+    let mut layout = Layout::new(f, false);
+    let mut workers = Workers::new(threads, monitor)?;
+    let mut top = find_maximum(&layout, &mut workers)?;
+    if layout.is_factored() && (top.bound - top.value) / eps > EXCESS {
+        layout = Layout::new(f, true);
+        top = find_maximum(&layout, &mut workers)?;
+    }
+    let weights = Weights::new(&layout, eps, top.value, want_moments);
+    let mut sum = CompensatedSum::default();
+    let mut tally = Tally::new(&layout, want_moments);
+    workers.run(&layout, |task| weights.task(task), |part: Tally| {
+        sum.add(part.total);
+        tally.absorb(&part);
+    })?;
+    let total = sum.value();
+    let log_sum = libm::log(total);
+    Ok(Enumeration {
+        log_z: top.value + eps * log_sum,
+        bounds: enclose(&layout, eps, top.value, total),
+        argmax: top.state,
+        moments: want_moments.then(|| tally.moments(&layout, &weights.table, total)),
+        log_sum,
+        shift: top.value,
+    })
+}
+
+/// States per second of the sum alone (log Z without moments) on a Gaussian model of `d` spins.
+///
+/// # Errors
+/// As [`crate::exact::exact`].
+pub fn throughput(d: usize, threads: usize) -> Result<f64> {
+    use crate::model::generate::{Family, GenerateSpec, Graph, generate};
+    let spec = GenerateSpec { family: Family::Gaussian, graph: Graph::Complete, d, w: 0.0, seed: 1 };
+    let f = Polynomial::from(generate(&spec)?);
+    let settings = crate::Settings::default();
+    let mut silent = crate::Silent;
+    let mut monitor = Monitor::new(&settings, usize::MAX, &mut silent);
+    enumerate(&f, (d as f64).sqrt(), false, threads, &mut monitor)?;
+    Ok((d as f64).exp2() / monitor.seconds())
+}
+
+/// Bounds `log Z = shift + eps log(total)`.
+///
+/// Every exponent is off by at most `argument/eps`: a value of f adds each coefficient once in
+/// sums of at most `longest_sum` terms, then `a + b` butterfly stages and four additions; the
+/// differences and the product with 1/eps that make the arguments are five more roundings of
+/// numbers below `4 sum |theta|`, and 1/eps itself is rounded. The total is a sum of products
+/// of four exponentials: `2^b + 2` for the matrix product, a for the folding, `2^TASK_BITS` for
+/// the task, 4 for the compensated sum over tasks, 8 for scalings.
+fn enclose(layout: &Layout, eps: f64, shift: f64, total: f64) -> Enclosure {
+    let roundings = (layout.longest_sum + layout.a + layout.b + 4 + 24) as f64;
+    let argument = 1.01 * roundings * U * layout.l1;
+    let terms = (1 << layout.b) + layout.a + (1 << TASK_BITS) + 14;
+    let relative = 1.01 * (4.0 * EXP_ULPS + terms as f64) * U + TRUNCATION;
+    Enclosure::log(total).widened(relative).times(eps).plus(Enclosure::point(shift)).widened(argument)
+}
+
+/// The best state of a range of blocks.
+#[derive(Clone, Copy)]
+struct Top {
+    value: f64,
+    state: u64,
+    /// Upper bound on f that the factored layout sees, largest over blocks.
+    bound: f64,
+}
+
+/// Largest f; of equal values the state with the smallest number (bit i is spin i).
+fn find_maximum(layout: &Layout, workers: &mut Workers<'_, '_>) -> Result<Top> {
+    let mut top = Top { value: f64::NEG_INFINITY, state: 0, bound: f64::NEG_INFINITY };
+    let cross_max = max_of(&layout.cross);
+    workers.run(layout, |task| task_maximum(layout, cross_max, task), |part: Top| {
+        top.bound = top.bound.max(part.bound);
+        if part.value > top.value {
+            (top.value, top.state) = (part.value, part.state);
+        }
+    })?;
+    Ok(top)
+}
+
+fn task_maximum(layout: &Layout, cross_max: f64, blocks: std::ops::Range<u64>) -> Top {
+    let (size_a, size_b) = (1 << layout.a, 1 << layout.b);
+    let (mut alpha, mut beta, mut best) = (vec![0.0; size_a], vec![0.0; size_b], vec![0.0; size_a]);
+    let mut walk = BlockWalk::new(layout);
+    let mut top = Top { value: f64::NEG_INFINITY, state: 0, bound: f64::NEG_INFINITY };
+    for h in blocks {
+        let c = walk.visit(h, &mut alpha, &mut beta);
+        // Rounding is monotone, so this is at least every value computed below.
+        let bound = ((cross_max + max_of(&beta)) + max_of(&alpha)) + c;
+        top.bound = top.bound.max(bound);
+        if bound <= top.value {
+            continue;
+        }
+        best.fill(f64::NEG_INFINITY);
+        for (&beta_b, column) in beta.iter().zip(layout.cross.chunks_exact(size_a)) {
+            for (m, &g) in best.iter_mut().zip(column) {
+                let v = g + beta_b;
+                *m = if v > *m { v } else { *m };
+            }
+        }
+        best.iter_mut().zip(&alpha).for_each(|(m, &v)| *m += v);
+        let value = max_of(&best) + c;
+        if value > top.value {
+            let states = beta.iter().zip(layout.cross.chunks_exact(size_a));
+            let mut states = states.flat_map(|(b, col)| col.iter().zip(&alpha).map(move |(g, a)| (g + b) + a));
+            let first = states.position(|v| v + c == value).unwrap_or(0) as u64;
+            (top.value, top.state) = (value, h << (layout.a + layout.b) | first);
+        }
+    }
+    top
+}
+
+/// The second pass.
+struct Weights<'a> {
+    layout: &'a Layout,
+    inverse_eps: f64,
+    shift: f64,
+    want_moments: bool,
+    /// `W = exp((g - max g)/eps)`.
+    table: Vec<f64>,
+    cross_max: f64,
+}
+
+/// One matrix product's worth of blocks, a column each.
+struct Batch {
+    blocks: Vec<u64>,
+    constants: Vec<f64>,
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    /// `exp(alpha/eps)`, scaled to carry the weight of the block.
+    u: Vec<f64>,
+    v: Vec<f64>,
+    /// `W v`, then `W^T u`.
+    wv: Vec<f64>,
+    wu: Vec<f64>,
+}
+
+impl<'a> Weights<'a> {
+    fn new(layout: &'a Layout, eps: f64, shift: f64, want_moments: bool) -> Self {
+        let (inverse_eps, cross_max) = (1.0 / eps, max_of(&layout.cross));
+        let mut table = layout.cross.clone();
+        exp_all(&mut table, cross_max, inverse_eps);
+        Weights { layout, inverse_eps, shift, want_moments, table, cross_max }
+    }
+
+    fn task(&self, blocks: std::ops::Range<u64>) -> Tally {
+        let layout = self.layout;
+        let (size_a, size_b) = (1 << layout.a, 1 << layout.b);
+        let mut tally = Tally::new(layout, self.want_moments);
+        let mut walk = BlockWalk::new(layout);
+        let columns = BATCH.min((blocks.end - blocks.start) as usize);
+        let mut batch = Batch::new(size_a, size_b, columns);
+        for h in blocks {
+            let k = batch.blocks.len();
+            let (alpha, beta) =
+                (&mut batch.alpha[k * size_a..][..size_a], &mut batch.beta[k * size_b..][..size_b]);
+            let c = walk.visit(h, alpha, beta);
+            let (max_a, max_b) = (max_of(alpha), max_of(beta));
+            let exponent = ((((self.cross_max + max_b) + max_a) + c) - self.shift) * self.inverse_eps;
+            if exponent < -NEGLIGIBLE {
+                continue;
+            }
+            let (u, v) = (&mut batch.u[k * size_a..][..size_a], &mut batch.v[k * size_b..][..size_b]);
+            u.copy_from_slice(alpha);
+            v.copy_from_slice(beta);
+            exp_all(u, max_a, self.inverse_eps);
+            exp_all(v, max_b, self.inverse_eps);
+            let weight = exp(exponent);
+            u.iter_mut().for_each(|x| *x *= weight);
+            batch.constants.push(c - self.shift);
+            batch.blocks.push(h);
+            if batch.blocks.len() == columns {
+                self.flush(&mut batch, &mut tally);
+            }
+        }
+        self.flush(&mut batch, &mut tally);
+        tally
+    }
+
+    fn flush(&self, batch: &mut Batch, tally: &mut Tally) {
+        let (size_a, size_b, k) = (1 << self.layout.a, 1 << self.layout.b, batch.blocks.len());
+        if k == 0 {
+            return;
+        }
+        let table = MatRef::from_column_major_slice(&self.table, size_a, size_b);
+        let u = MatRef::from_column_major_slice(&batch.u[..k * size_a], size_a, k);
+        let v = MatRef::from_column_major_slice(&batch.v[..k * size_b], size_b, k);
+        let wv = MatMut::from_column_major_slice_mut(&mut batch.wv[..k * size_a], size_a, k);
+        matmul(wv, Accum::Replace, table, v, 1.0, Par::Seq);
+        if self.want_moments {
+            let wu = MatMut::from_column_major_slice_mut(&mut batch.wu[..k * size_b], size_b, k);
+            matmul(wu, Accum::Replace, table.transpose(), u, 1.0, Par::Seq);
+            let joint = MatMut::from_column_major_slice_mut(&mut tally.joint, size_a, size_b);
+            matmul(joint, Accum::Add, u, v.transpose(), 1.0, Par::Seq);
+        }
+        for (q, &u) in batch.wv[..k * size_a].iter_mut().zip(&batch.u) {
+            *q *= u;
+        }
+        for (column, &h) in batch.blocks.iter().enumerate() {
+            let (at_a, at_b) = (column * size_a, column * size_b);
+            let q = &mut batch.wv[at_a..at_a + size_a];
+            if !self.want_moments {
+                tally.add_total(q);
+                continue;
+            }
+            let r = &mut batch.wu[at_b..at_b + size_b];
+            r.iter_mut().zip(&batch.v[at_b..]).for_each(|(r, &v)| *r *= v);
+            let (alpha, beta) = (&batch.alpha[at_a..at_a + size_a], &batch.beta[at_b..at_b + size_b]);
+            tally.add_block(h, batch.constants[column], (alpha, q), (beta, r));
+        }
+        batch.blocks.clear();
+        batch.constants.clear();
+    }
+}
+
+impl Batch {
+    fn new(size_a: usize, size_b: usize, columns: usize) -> Self {
+        let (of_a, of_b) = (|| vec![0.0; size_a * columns], || vec![0.0; size_b * columns]);
+        Batch {
+            blocks: Vec::with_capacity(columns),
+            constants: Vec::with_capacity(columns),
+            alpha: of_a(),
+            beta: of_b(),
+            u: of_a(),
+            v: of_b(),
+            wv: of_a(),
+            wu: of_b(),
+        }
+    }
+}
+
+/// Runs tasks on a fixed number of threads, polling the observer from the calling thread.
+struct Workers<'m, 'o> {
+    pool: Option<rayon::ThreadPool>,
+    threads: usize,
+    monitor: &'m mut Monitor<'o>,
+}
+
+impl<'m, 'o> Workers<'m, 'o> {
+    fn new(threads: usize, monitor: &'m mut Monitor<'o>) -> Result<Self> {
+        Ok(Workers { pool: super::pool(threads)?, threads, monitor })
+    }
+
+    /// Calls `work` on each range of blocks and `combine` on the results, in order.
+    fn run<T: Send>(
+        &mut self,
+        layout: &Layout,
+        work: impl Fn(std::ops::Range<u64>) -> T + Sync,
+        mut combine: impl FnMut(T),
+    ) -> Result<()> {
+        let size = 1u64 << TASK_BITS.min(layout.high());
+        let tasks = 1u64 << (layout.high() - TASK_BITS.min(layout.high()));
+        let range = |task: u64| task * size..(task + 1) * size;
+        let mut next = 0;
+        while next < tasks {
+            self.monitor.interrupted().map_or(Ok(()), |stop: StopReason| Err(Error::Interrupted(stop)))?;
+            let round = next..tasks.min(next + self.threads as u64);
+            next = round.end;
+            match &self.pool {
+                None => round.for_each(|task| combine(work(range(task)))),
+                Some(pool) => {
+                    let parts: Vec<T> =
+                        pool.install(|| round.into_par_iter().map(|task| work(range(task))).collect());
+                    parts.into_iter().for_each(&mut combine);
+                }
+            }
+        }
+        Ok(())
+    }
+}
