@@ -9,12 +9,21 @@ pub(crate) fn render(record: &BoundRecord, exact: Option<f64>) -> String {
     let decimals = decimals_for(bounds(record));
     let mut text = methods_table(record, exact, decimals).trim_fmt();
     text.push('\n');
+    text += &notes(record);
+    text + &headline(record, decimals) + "\n"
+}
+
+/// One line per reason, methods with the same reason together.
+fn notes(record: &BoundRecord) -> String {
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for result in &record.results {
-        if let Some(reason) = &result.reason {
-            text += &format!("{}: {reason}\n", result.method.name());
+        let Some(reason) = &result.reason else { continue };
+        match notes.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, methods)) => methods.push(result.method.name()),
+            None => notes.push((reason, vec![result.method.name()])),
         }
     }
-    text + &headline(record, decimals) + "\n"
+    notes.iter().map(|(reason, methods)| format!("{}: {reason}\n", methods.join(", "))).collect()
 }
 
 /// `lower <= log Z <= upper`, rounded outward.
@@ -58,7 +67,9 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize) -> T
 fn row(result: &MethodRecord, exact: Option<f64>, decimals: usize) -> Vec<Cell> {
     let none = || "-".to_owned();
     let log_z = result.log_z;
-    let gap = result.relaxation_gap.map_or_else(none, |gap| format!("{gap:.1e}"));
+    let gap = result
+        .relaxation_gap
+        .map_or_else(none, |gap| if gap == 0.0 { "0".to_owned() } else { format!("{gap:.1e}") });
     let mut cells = vec![
         result.method.name().to_owned(),
         log_z.lower.map_or_else(none, |v| round_down_display(v, decimals)),

@@ -2,7 +2,7 @@
 
 use crate::input::format_of;
 use crate::output;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
 use zbound::Model;
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
@@ -31,9 +31,9 @@ pub(crate) struct Args {
     /// Number of spins
     #[arg(long)]
     d: usize,
-    /// Strength of the couplings
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
-    w: f64,
+    /// Strength of the couplings, for every family but gaussian
+    #[arg(long, allow_negative_numbers = true)]
+    w: Option<f64>,
     /// Seed
     #[arg(long)]
     seed: u64,
@@ -45,13 +45,14 @@ pub(crate) struct Args {
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
-        let spec = GenerateSpec {
-            family: self.family,
-            graph: self.graph,
-            d: self.d,
-            w: self.w,
-            seed: self.seed,
+        let w = match self.w {
+            Some(w) => w,
+            None if self.family.needs_strength() => {
+                bail!("family {} needs the strength of its couplings: add --w W", self.family.name())
+            }
+            None => 0.0,
         };
+        let spec = GenerateSpec { family: self.family, graph: self.graph, d: self.d, w, seed: self.seed };
         let format = match &self.out {
             Some(path) => format_of(path, "another extension, such as .json")?,
             None => Format::Json,

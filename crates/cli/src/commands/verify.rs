@@ -6,9 +6,9 @@ use crate::output;
 use anyhow::Result;
 use serde::Serialize;
 use std::path::PathBuf;
-use zbound::{Error, Model};
 use zbound::certify::Certificate;
 use zbound::record::{log_z_down, log_z_up};
+use zbound::{Error, Model};
 
 const EXAMPLES: &str = "\
 Prints one JSON line and exits with 0, or says why not and exits with 1; an unreadable certificate is an

@@ -147,7 +147,8 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable("not available in this version".into()));
         };
         if self.raised && method == Method::MeanField {
-            let why = "the model has zero table entries (hard constraints): its lower bounds need exact methods";
+            let why =
+                "the model has zero table entries (hard constraints): its lower bounds need exact methods";
             return Err(Error::NotApplicable(why.into()));
         }
         let features = self.features(method, f)?;
@@ -156,7 +157,8 @@ impl<'a> Job<'a> {
         if self.raised {
             // A bound from below on g >= f says nothing about f.
             solution.lower = None;
-            let note = "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
+            let note =
+                "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
             solution.reason = Some(match solution.reason.take() {
                 Some(reason) => format!("{reason}; {note}"),
                 None => note.into(),

@@ -112,8 +112,7 @@ fn outcome(request: &BoundRequest, results: &[MethodRecord], best_upper: Option<
         return Outcome::Cancelled;
     }
     // A certified result without an upper bound on a model without states: log Z = -infinity.
-    let impossible =
-        |r: &MethodRecord| r.certified && r.log_z.lower.is_none() && r.log_z.upper.is_none();
+    let impossible = |r: &MethodRecord| r.certified && r.log_z.lower.is_none() && r.log_z.upper.is_none();
     let met = match request.is_explicit() {
         true => results.iter().all(|r| is_met(request, r)),
         false => best_upper.is_some() || results.iter().any(impossible),
