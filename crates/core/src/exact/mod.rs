@@ -1,10 +1,23 @@
 //! Exact inference: the oracles.
+//!
+//! [`exact`] picks the cheaper of two algorithms: enumeration of all states ([`enumerate`]) or
+//! elimination of one spin after another along a good order. Both return log Z with a proved
+//! enclosure, the marginals, the entropy and a state of largest f.
 
+mod clique;
+mod eliminate;
 pub mod enumerate;
+mod front;
+mod info;
 mod layout;
 mod moments;
+mod order;
 mod rounding;
+mod sweep;
 mod vector;
+
+pub use front::{Algorithm, Cost, Exact, estimate, exact};
+pub use info::{Info, Sign, info};
 
 use crate::error::{Error, Result};
 
