@@ -109,7 +109,7 @@ const GREEDY_LIMIT: usize = 40;
 /// Whether exact inference fits the operations given and the memory limit.
 pub(crate) fn exact_fits(model: &Model, settings: &Settings, operations: f64) -> bool {
     exact::estimate(model, settings)
-        .is_ok_and(|cost| cost.operations <= operations && cost.bytes <= settings.memory_limit as f64)
+        .is_ok_and(|cost| cost.operations <= operations && cost.bytes <= settings.memory_limit)
 }
 
 /// The methods to run, in order.
