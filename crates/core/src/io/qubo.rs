@@ -60,7 +60,7 @@ fn is_comment(line: &Line<'_>) -> bool {
 /// Reads `.bq`: a header `n m`, then `m` cells `i j q` of a matrix, 1-based, `i = j` being the
 /// linear term. `E = b^T Q b` over the listed cells is minimised, `f = -beta E`.
 ///
-/// A cell given twice is an error, as in the error files of the Biq Mac community; cells `i j`
+/// A cell given twice is an error, as solvers of such files have it; cells `i j`
 /// and `j i` are two cells, summed with a warning. `#` lines may come before the header only.
 pub(super) fn read_bq(text: &Text<'_>, beta: f64) -> Result<Model> {
     let (d, m, lines) = read_header(text, "the header `variables entries`")?;

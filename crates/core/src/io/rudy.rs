@@ -11,7 +11,7 @@ use crate::model::{Ising, Model, Polynomial, Units};
 
 /// Reads a header `n m`, then `m` lines `i j w`, 1-based: `f = (W - sum w x_i x_j)/2`.
 ///
-/// `#` lines may come before the header only, as in the error files of the Biq Mac community;
+/// `#` lines may come before the header only, as max-cut solvers read them;
 /// weights are required and may be zero; loops and repeated edges are errors.
 pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let (d, m, lines) = read_header(text, "the header `vertices edges`")?;

@@ -102,5 +102,8 @@ mod tests {
         model.add_constant(-300.0);
         let tables = LinearTables::new(&model).unwrap();
         assert_eq!(tables.factors[1].0, [0]);
+        model.add_constant(f64::NEG_INFINITY);
+        let impossible = LinearTables::new(&model).unwrap();
+        assert!(impossible.factors.iter().all(|(_, table)| table.iter().all(|v| *v == 0.0)));
     }
 }

@@ -33,7 +33,8 @@ pub fn write(model: &Model, path: &Path, format: Format) -> Result<()> {
 ///
 /// Floats read back bit for bit. Native JSON and dimod JSON hold the coefficients of `f` as they
 /// are; tables are rounded once by the exponential; QUBO files by sums of coefficients. The
-/// uncertainty of the model is not part of any format: the file is a definition of its own.
+/// uncertainty of the model is not part of any format: the file is a definition of its own. Nor
+/// are [`crate::Units`], unless the format implies them.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] when the format cannot hold the model: hard zeros outside UAI and
