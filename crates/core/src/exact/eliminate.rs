@@ -226,14 +226,15 @@ impl<'a, 'o> Elimination<'a, 'o> {
     /// Roundings at p in units of u, so that the log of the message is within `u` times them of
     /// the exact function of its inputs (log-sum-exp moves by at most the change of its inputs).
     ///
-    /// With s the sum of the largest magnitudes of factors and messages: scaling by 1/eps takes 2,
-    /// merging one per factor, adding up one per table, the end of log_add and the shift by the
-    /// offset one each, all of numbers at most `s + 1`; then the correction inside log_add.
+    /// Scaling by 1/eps and merging round numbers at most the sum of the factors' magnitudes, 2
+    /// times and once per factor. Adding up the tables, the end of log_add and the shift by the
+    /// offset round numbers at most s + 1, s the sum of all magnitudes, once per table and twice.
+    /// The correction inside log_add comes on top.
     fn roundings(&self, p: usize, local: &Local, messages: &[Option<Message>]) -> f64 {
         let received = self.children[p].iter().filter_map(|&c| messages[c as usize].as_ref());
         let s = local.magnitude + received.map(|m| m.magnitude).sum::<f64>();
-        let count = local.factors + local.tables.len() + self.children[p].len() + 4;
-        count as f64 * (s + 1.0) + LOG_ADD_ULPS
+        let tables = local.tables.len() + self.children[p].len();
+        (local.factors + 2) as f64 * local.magnitude + (tables + 2) as f64 * (s + 1.0) + LOG_ADD_ULPS
     }
 }
 

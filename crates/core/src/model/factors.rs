@@ -176,7 +176,7 @@ impl FactorModel {
             ));
         }
         let mut coefficients = vec![(VarSet::EMPTY, self.constant)];
-        let (mut scale, mut count, mut dropped) = (self.constant.abs(), 1.0, 0.0);
+        let (mut scale, mut arity, mut dropped) = (self.constant.abs(), 0, 0.0);
         for factor in self.factors() {
             let size = factor.table.len();
             let mut w = factor.table.to_vec();
@@ -191,7 +191,7 @@ impl FactorModel {
             }
             let magnitude = factor.table.iter().map(|v| v.abs()).sum::<f64>();
             scale += magnitude;
-            count += (size * factor.scope.len().max(1)) as f64;
+            arity = arity.max(factor.scope.len());
             // A coefficient at rounding level is cancellation, not interaction: it joins the uncertainty.
             let noise = 4.0 * f64::EPSILON * magnitude / size as f64;
             for (k, v) in w.into_iter().enumerate() {
@@ -204,7 +204,10 @@ impl FactorModel {
                 coefficients.push((members.map(|p| factor.scope[p] as usize).collect(), v));
             }
         }
-        let rounding = 2.0 * count * f64::EPSILON * scale + 2.0 * dropped;
+        // Each coefficient of a factor errs by arity roundings of at most `magnitude / size`, and
+        // adding it to those of the other factors rounds the sum once per factor; over the `size`
+        // coefficients of every factor that is `scale` each. EPSILON is two roundings.
+        let rounding = (arity + self.len() + 3) as f64 * f64::EPSILON * scale + 2.0 * dropped;
         Polynomial::from_coefficients(self.d, coefficients)?
             .with_uncertainty((self.uncertainty + rounding).next_up())
     }
