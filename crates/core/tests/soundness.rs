@@ -3,22 +3,9 @@
 mod support;
 
 use support::*;
-use zbound::certify::{Certificate, Component, Form, Slack};
-use zbound::spectral::Eigen;
+use zbound::certify::{Certificate, Form, Witness};
+use zbound::spectral::{Eigen, Square};
 use zbound::{Features, Polynomial};
-
-fn single(eps: f64, form: Form) -> Certificate {
-    let components = vec![Component { weight: 1.0, form }];
-    Certificate { eps, slack: Slack::default(), components, witness: None }
-}
-
-fn random_spectral(random: &mut Random, f: &Polynomial, eps: f64) -> Certificate {
-    let features = random_features(random, f);
-    let defect = if random.below(3) == 0 { random.magnitude(1e-12, 1.0) } else { 0.0 };
-    let matrix = random_matrix(random, f, &features, defect);
-    let eigen = decompose(&matrix);
-    single(eps, Form::Spectral { features, matrix, eigen })
-}
 
 #[test]
 fn quantum_bound_is_above_brute_force() {
@@ -46,7 +33,7 @@ fn quantum_bound_with_all_features_is_exact() {
         let f = random_polynomial(&mut random, d, 1.0);
         let features = Features::degree(d, d);
         let classes = features.classes();
-        let mut matrix = zbound::spectral::Square::zeros(features.len());
+        let mut matrix = Square::zeros(features.len());
         classes.fill(&classes.represent(&f).unwrap(), matrix.data_mut());
         let eigen = decompose(&matrix);
         let upper = single(0.7, Form::Spectral { features, matrix, eigen }).verify(&f).unwrap().phi();
@@ -75,7 +62,7 @@ fn a_lying_eigensolver_is_rejected_or_harmless() {
     println!("fault injection: {count} faults, {rejected} rejected, the rest still true");
 }
 
-fn inject_fault(random: &mut Random, eigen: &mut Eigen, matrix: &mut zbound::spectral::Square) {
+fn inject_fault(random: &mut Random, eigen: &mut Eigen, matrix: &mut Square) {
     let n = eigen.values.len();
     let (i, j, at) = (random.below(n), random.below(n), random.below(n * n));
     match random.below(9) {
@@ -97,9 +84,108 @@ fn inject_fault(random: &mut Random, eigen: &mut Eigen, matrix: &mut zbound::spe
     }
 }
 
-fn random_symmetric(random: &mut Random, n: usize) -> zbound::spectral::Square {
+fn random_symmetric(random: &mut Random, n: usize) -> Square {
     let entries = (0..n * n).map(|_| random.between(-1.0, 1.0)).collect();
-    let mut matrix = zbound::spectral::Square::from_column_major(n, entries);
+    let mut matrix = Square::from_column_major(n, entries);
     matrix.symmetrize();
     matrix
+}
+
+/// Checks `upper >= Phi` over random models for certificates of one kind.
+fn upper_bounds_hold(
+    name: &str,
+    seed: u64,
+    full: usize,
+    make: impl Fn(&mut Random, &Polynomial, f64) -> Option<Certificate>,
+) {
+    let mut random = Random(seed);
+    let (count, mut refused) = (cases(300, full), 0);
+    for case in 0..count {
+        let (d, scale) = (random.size(), random.model_scale());
+        let f: Polynomial = random_ising(&mut random, d, scale).into();
+        let eps = random.magnitude(1e-3, 1e3);
+        let Some(certificate) = make(&mut random, &f, eps) else { continue };
+        let exact = brute_force(&f, eps);
+        match certificate.verify(&f) {
+            Err(_) => refused += 1,
+            Ok(bound) => {
+                assert!(bound.phi() >= exact.lo, "{name} case {case}: {} < {exact:?}", bound.phi())
+            }
+        }
+        if let Ok(bound) = certificate.map_bound(&f) {
+            assert!(bound.phi() >= brute_force(&f, 0.0).lo, "{name} case {case} at eps = 0");
+        }
+    }
+    println!("{name}: {count} random models, 0 violations, {refused} refused");
+    assert!(refused * 10 <= count, "{name}: {refused} of {count} certificates were refused");
+}
+
+#[test]
+fn elimination_mixture_is_above_brute_force() {
+    upper_bounds_hold("elimination", 11, 10_000, |random, f, eps| Some(random_mixture(random, f, eps)));
+}
+
+#[test]
+fn logdet_bound_is_above_brute_force() {
+    upper_bounds_hold("log-det", 12, 10_000, |random, f, eps| Some(random_logdet(random, f, eps)));
+}
+
+#[test]
+fn weighted_spectral_bound_is_above_brute_force() {
+    upper_bounds_hold("weighted spectral", 13, 10_000, |random, f, eps| {
+        Some(random_weighted(random, f, eps))
+    });
+}
+
+#[test]
+fn tangent_bound_is_above_brute_force() {
+    upper_bounds_hold("tangent", 14, 10_000, |random, f, eps| Some(random_tangent(random, f, eps)));
+}
+
+#[test]
+fn bound_with_cuts_and_squares_is_above_brute_force() {
+    upper_bounds_hold("cuts and squares", 15, 10_000, |random, f, eps| {
+        (f.d() >= 2).then(|| random_with_slack(random, f, eps))
+    });
+}
+
+#[test]
+fn sparse_dual_bound_is_above_the_maximum() {
+    upper_bounds_hold("sparse dual", 16, 10_000, |random, f, eps| Some(random_sparse_dual(random, f, eps)));
+}
+
+#[test]
+fn witnesses_are_below_brute_force() {
+    let mut random = Random(17);
+    let count = cases(600, 10_000);
+    for case in 0..count {
+        let (d, scale) = (random.size(), random.model_scale());
+        let f = random_polynomial(&mut random, d, scale);
+        let eps = if random.below(5) == 0 { 0.0 } else { random.magnitude(1e-3, 1e3) };
+        let witness = random_witness(&mut random, &f, eps);
+        let certificate =
+            Certificate { eps, slack: Default::default(), components: Vec::new(), witness: Some(witness) };
+        let lower = certificate.verify_lower(&f).unwrap().phi();
+        let exact = brute_force(&f, eps);
+        assert!(lower <= exact.hi, "case {case}: {lower} > {exact:?} by {:?}", certificate.witness);
+        assert!(certificate.verify(&f).is_err());
+    }
+    println!("witnesses: {count} random models, 0 violations");
+}
+
+#[test]
+fn exact_witnesses_are_tight() {
+    let mut random = Random(18);
+    for _ in 0..100 {
+        let d = random.size();
+        let f: Polynomial = random_forest(&mut random, d, 1.0).into();
+        let exact = brute_force(&f, 0.3);
+        for witness in [Witness::Forest { polynomial: f.clone() }, random_elimination(&mut random, d)] {
+            let witness = Some(witness);
+            let certificate =
+                Certificate { eps: 0.3, slack: Default::default(), components: Vec::new(), witness };
+            let lower = certificate.verify_lower(&f).unwrap().phi();
+            assert!(exact.lo - lower < 1e-11, "{lower} against {exact:?}");
+        }
+    }
 }

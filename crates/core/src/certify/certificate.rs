@@ -105,6 +105,28 @@ pub enum Form {
         /// Approximate eigenpairs of `matrix`.
         eigen: Eigen,
     },
+    /// `f_k = phi^T F' phi` in a diagonal metric V: `Phi <= eps log tr exp(B/eps)`,
+    /// `B = eps log V + V^(-1/2) F' V^(-1/2)`.
+    WeightedSpectral {
+        /// phi.
+        features: Features,
+        /// Diagonal of V, positive; normalised by its sum.
+        eta: Vec<f64>,
+        /// F', symmetric.
+        matrix: Square,
+        /// Approximate eigenpairs of B.
+        eigen: Eigen,
+    },
+    /// `f_k = z^T P z` pairwise with P sparse and hollow, z = (1, x): `f_k <= constant + sum_i diagonal_i` when
+    /// `diag(diagonal) - P` is positive semidefinite, which a sparse Cholesky factorisation shows.
+    SparseDual {
+        /// `f_k`, pairwise.
+        polynomial: Polynomial,
+        /// d + 1 multipliers of `z_i^2 = 1`.
+        diagonal: Vec<f64>,
+        /// The d + 1 indices of z in order of elimination.
+        order: Vec<u32>,
+    },
     /// `f_k = value` everywhere.
     Constant {
         /// The constant.
@@ -139,9 +161,15 @@ pub enum Witness {
 }
 
 impl Form {
-    /// Whether the form stores a matrix over all pairs of features.
-    pub(crate) fn is_dense(&self) -> bool {
-        !matches!(self, Form::Elimination { .. } | Form::Constant { .. })
+    /// Size of the dense matrix the form stores, 0 when it has none.
+    pub(super) fn matrix_size(&self) -> usize {
+        match self {
+            Form::Spectral { matrix, .. }
+            | Form::WeightedSpectral { matrix, .. }
+            | Form::LogDet { matrix, .. }
+            | Form::Tangent { matrix, .. } => matrix.n(),
+            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } => 0,
+        }
     }
 }
 

@@ -189,7 +189,8 @@ fn absolute_dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-fn largest_or_nan(x: &[f64]) -> f64 {
+/// Largest entry, NaN when any is (`f64::max` drops NaN).
+pub(crate) fn largest_or_nan(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, v| if v.is_nan() || m.is_nan() { f64::NAN } else { m.max(*v) })
 }
 

@@ -6,10 +6,18 @@
 
 mod certificate;
 mod defect;
+mod elimination;
 mod enclosure;
+mod forest;
 mod interval;
+mod logdet;
+mod slack;
+mod sparse;
 mod spectral;
+mod tangent;
 mod verify;
+mod weighted;
+mod witness;
 
 pub use certificate::{Certificate, CertifiedBound, Component, Cut, Form, Slack, SumOfSquares, Witness};
 pub use interval::Interval;

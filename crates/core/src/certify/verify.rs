@@ -2,9 +2,10 @@
 
 use super::certificate::{Certificate, CertifiedBound, Form};
 use super::defect::Defect;
-use super::interval::{Interval, add_up, mul_up, sum_up};
-use super::spectral;
+use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
+use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, witness};
 use crate::error::{Error, Result};
+use crate::features::{Features, MAX_FEATURES};
 use crate::model::Polynomial;
 
 /// A bound on some `Phi(f_k)`.
@@ -40,22 +41,44 @@ impl Certificate {
         self.upper_at(f, 0.0)
     }
 
+    /// Proves a lower bound on `Phi(f)` from the witness: `Phi(f) >= E_q f - eps D(q || uniform)`.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] when there is no witness or it does not fit the model.
+    pub fn verify_lower(&self, f: &Polynomial) -> Result<CertifiedBound> {
+        check_eps(self.eps)?;
+        let Some(witness) = &self.witness else {
+            return Err(Error::Certificate("there is no witness, so no lower bound".into()));
+        };
+        let value = witness::enclose(witness, f, self.eps)? - Interval::point(f.uncertainty());
+        let scale =
+            [f.l1_norm(), f.pairwise_part().constant().abs(), self.eps * f.d() as f64, value.lo.abs()];
+        CertifiedBound::proved(add_down(value.lo, -mul_up(CUSHION, sum_up(scale.into_iter()))))
+    }
+
     fn upper_at(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
         check_eps(eps)?;
         let weights = self.normalized_weights()?;
-        let mut defect = Defect::new(f.d(), self.components.iter().any(|c| c.form.is_dense()));
+        let mut defect = Defect::new(f.d(), self.stores_all_pairs(f.d()));
         defect.add_polynomial(Interval::ONE, f);
-        let (mut value, mut scale) = (f.uncertainty(), vec![f.l1_norm(), f.pairwise_part().constant().abs()]);
+        let mut value = add_up(f.uncertainty(), slack::add(&self.slack, f.d(), &mut defect)?);
+        let mut scale = vec![f.l1_norm(), f.pairwise_part().constant().abs()];
+        scale.extend(self.slack.cuts.iter().map(|cut| 2.0 * cut.cycle.len() as f64 * cut.multiplier));
         for (component, &weight) in self.components.iter().zip(&weights) {
-            subtract(&component.form, weight, &mut defect)?;
-            let upper = form_upper(&component.form, f.d(), eps)?;
+            let upper = settle(&component.form, weight, eps, f.d(), &mut defect)?;
             value = add_up(value, (weight * Interval::point(upper.value)).hi);
             scale.push(mul_up(weight.hi, upper.scale));
         }
         value = add_up(value, defect.bound_up());
         scale.push(value.abs());
-        value = add_up(value, mul_up(CUSHION, sum_up(scale.into_iter())));
-        CertifiedBound::proved(value)
+        CertifiedBound::proved(add_up(value, mul_up(CUSHION, sum_up(scale.into_iter()))))
+    }
+
+    /// Whether some matrix is as large as (1, x): then so may be the table of defects.
+    fn stores_all_pairs(&self, d: usize) -> bool {
+        let squares = self.slack.squares.iter().map(|s| s.matrix.n());
+        let matrices = self.components.iter().map(|c| c.form.matrix_size());
+        squares.chain(matrices).any(|n| n > d)
     }
 
     /// `w_k / sum w` as intervals.
@@ -84,18 +107,55 @@ fn check_eps(eps: f64) -> Result<()> {
     Ok(())
 }
 
-/// `delta <- delta - weight f_k`.
-fn subtract(form: &Form, weight: Interval, defect: &mut Defect) -> Result<()> {
+/// Subtracts `weight f_k` from the defect and bounds `Phi(f_k)`.
+fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect) -> Result<Upper> {
     match form {
-        Form::Spectral { features, matrix, .. } => defect.add_quadratic(-weight, features, matrix)?,
-        _ => return Err(Error::Certificate("unknown form".into())),
+        Form::Spectral { features, matrix, eigen } => {
+            defect.add_quadratic(-weight, features, matrix)?;
+            spectral::upper(matrix, eigen, eps)
+        }
+        Form::WeightedSpectral { features, eta, matrix, eigen } => {
+            defect.add_quadratic(-weight, features, matrix)?;
+            weighted::upper(eta, matrix, eigen, eps)
+        }
+        Form::Elimination { polynomial, order } => {
+            check_spins(polynomial, d)?;
+            defect.add_polynomial(-weight, polynomial);
+            let phi = elimination::enclose(polynomial, order, eps)?;
+            let scale = phi.magnitude() + polynomial.l1_norm() + eps * d as f64;
+            Ok(Upper { value: phi.hi, scale })
+        }
+        Form::LogDet { lambda, matrix, eigen } => {
+            if matrix.n() != d + 1 || d >= MAX_FEATURES {
+                return Err(Error::Certificate(format!("a log-det matrix of size {}", matrix.n())));
+            }
+            defect.add_quadratic(-weight, &Features::degree(d, 1), matrix)?;
+            logdet::upper(lambda, matrix, eigen, eps)
+        }
+        Form::Tangent { features, eta, point, matrix, eigen } => {
+            defect.add_quadratic(-weight, features, matrix)?;
+            if eps == 0.0 {
+                return tangent::upper(matrix, eigen, None);
+            }
+            let tangent = tangent::tangent(eta, point, eps)?;
+            defect.add_quadratic(-(weight * Interval::point(tangent.eps)), features, &tangent.gradient)?;
+            tangent::upper(matrix, eigen, Some(&tangent))
+        }
+        Form::SparseDual { polynomial, diagonal, order } => {
+            check_spins(polynomial, d)?;
+            defect.add_polynomial(-weight, polynomial);
+            sparse::upper(polynomial, diagonal, order)
+        }
+        Form::Constant { value } => {
+            defect.add_pair(0, 0, -(weight * Interval::point(*value)));
+            Ok(Upper { value: *value, scale: value.abs() })
+        }
     }
-    Ok(())
 }
 
-fn form_upper(form: &Form, _d: usize, eps: f64) -> Result<Upper> {
-    match form {
-        Form::Spectral { matrix, eigen, .. } => spectral::upper(matrix, eigen, eps),
-        _ => Err(Error::Certificate("unknown form".into())),
+fn check_spins(polynomial: &Polynomial, d: usize) -> Result<()> {
+    if polynomial.d() != d {
+        return Err(Error::Certificate(format!("a component has {} spins, the model {d}", polynomial.d())));
     }
+    Ok(())
 }

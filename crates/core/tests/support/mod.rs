@@ -1,6 +1,9 @@
 //! Random models and a brute-force oracle shared by the certificate tests.
 #![allow(dead_code)]
 
+pub mod certificates;
+
+pub use certificates::*;
 use zbound::certify::Interval;
 use zbound::spectral::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Ising, Polynomial, VarSet};

@@ -1,0 +1,63 @@
+//! Lower bounds: for any distribution q, `Phi(f) >= E_q f - eps D(q || uniform)`.
+
+use super::certificate::{Witness, entropy};
+use super::elimination;
+use super::forest::ForestLaw;
+use super::interval::Interval;
+use crate::error::{Error, Result};
+use crate::model::Polynomial;
+
+/// Encloses the value a witness proves; its lower end is the bound.
+pub(crate) fn enclose(witness: &Witness, f: &Polynomial, eps: f64) -> Result<Interval> {
+    match witness {
+        Witness::Product { means } => product(means, f, eps),
+        Witness::Forest { polynomial } => forest(polynomial, f, eps),
+        Witness::Point { spins } => point(spins, f, eps),
+        Witness::Elimination { order } => elimination::enclose(f, order, eps),
+    }
+}
+
+/// A point mass has divergence `d log 2`.
+fn point(spins: &[i8], f: &Polynomial, eps: f64) -> Result<Interval> {
+    if spins.len() != f.d() || spins.iter().any(|s| *s != 1 && *s != -1) {
+        return Err(Error::Certificate(format!("the witness is not {} spins", f.d())));
+    }
+    let value = f.coefficients().fold(Interval::ZERO, |sum, (set, v)| {
+        sum + Interval::point(if set.monomial(spins) > 0 { v } else { -v })
+    });
+    Ok(value - entropy(eps, f.d()))
+}
+
+/// `E_q f = sum_A theta_A prod m_i`; the divergence of a spin with mean m is `((1+m) log(1+m) + (1-m) log(1-m)) / 2`.
+fn product(means: &[f64], f: &Polynomial, eps: f64) -> Result<Interval> {
+    if means.len() != f.d() || !means.iter().all(|m| m.abs() <= 1.0) {
+        return Err(Error::Certificate(format!("the witness is not {} means in [-1, 1]", f.d())));
+    }
+    let mean = |i: usize| Interval::point(means[i]);
+    let value = f.coefficients().fold(Interval::ZERO, |sum, (set, v)| {
+        sum + set.iter().fold(Interval::point(v), |product, i| product * mean(i))
+    });
+    let part = |p: Interval| if p.hi <= 0.0 { Interval::ZERO } else { p * p.log() };
+    let divergence = (0..means.len())
+        .fold(Interval::ZERO, |sum, i| sum + part(Interval::ONE + mean(i)) + part(Interval::ONE - mean(i)));
+    Ok(value - Interval::point(0.5 * eps) * divergence)
+}
+
+/// With q proportional to `exp(g/eps)`, `eps D(q || uniform) = E_q g - Phi(g)`, so the value is `Phi(g) + E_q(f - g)`.
+fn forest(g: &Polynomial, f: &Polynomial, eps: f64) -> Result<Interval> {
+    if g.d() != f.d() || !(eps > 0.0) {
+        return Err(Error::Certificate("a forest witness needs the model's spins and eps > 0".into()));
+    }
+    let Some(pairwise) = g.as_ising() else {
+        return Err(Error::Certificate("a forest witness is not pairwise".into()));
+    };
+    let mut law = ForestLaw::new(pairwise, eps)?;
+    let mut value = law.phi();
+    for (set, v) in f.coefficients().filter(|(_, v)| *v != 0.0) {
+        value = value + Interval::point(v) * law.expectation(&set);
+    }
+    for (set, v) in g.coefficients().filter(|(_, v)| *v != 0.0) {
+        value = value - Interval::point(v) * law.expectation(&set);
+    }
+    Ok(value)
+}
