@@ -229,10 +229,16 @@ impl<'a> Recorder<'a> {
 
     /// The record of a relaxation's solution.
     pub(crate) fn solution(&self, solution: &Solution) -> MethodRecord {
+        let (lower, upper, d) = (solution.lower, solution.upper, self.model.d());
         let phi = Sides {
-            lower: solution.lower.and_then(|b| finite(b.phi())),
-            upper: solution.upper.and_then(|b| finite(b.phi())),
+            lower: lower.and_then(|b| finite(b.phi())),
+            upper: upper.and_then(|b| finite(b.phi())),
             estimate: finite(solution.estimate),
+        };
+        let log_z = Sides {
+            lower: lower.and_then(|b| finite(b.log_z_lower(self.eps, d))),
+            upper: upper.and_then(|b| finite(b.log_z_upper(self.eps, d))),
+            estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();
         let reason = solution.reason.clone().or_else(|| {
@@ -240,7 +246,7 @@ impl<'a> Recorder<'a> {
         });
         MethodRecord {
             phi,
-            log_z: self.log_z(phi),
+            log_z,
             relaxation_gap: solution.relaxation_gap.and_then(finite),
             status: if certified { solution.stop.into() } else { Status::Uncertified },
             certified,
@@ -264,7 +270,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The record of exact inference.
-    pub(crate) fn exact(&self, exact: &Exact, seconds: f64) -> MethodRecord {
+    pub(crate) fn exact(&self, exact: &Exact) -> MethodRecord {
         let (phi, log_z) = (exact.phi_bounds, exact.log_z_bounds);
         let phi = Sides { lower: finite(phi.0), upper: finite(phi.1), estimate: finite(exact.phi) };
         let log_z = Sides { lower: finite(log_z.0), upper: finite(log_z.1), estimate: finite(exact.log_z) };
@@ -274,20 +280,11 @@ impl<'a> Recorder<'a> {
             log_z,
             relaxation_gap: (!impossible).then_some(0.0),
             certified: impossible || phi.upper.is_some() && phi.lower.is_some(),
-            seconds,
+            seconds: exact.seconds,
             marginals: (!impossible).then(|| self.marginals(&exact.means)),
             pairwise: self.pairwise((!impossible).then_some(&exact.pairwise)),
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
-        }
-    }
-
-    fn log_z(&self, phi: Sides) -> Sides {
-        let d = self.model.d();
-        Sides {
-            lower: phi.lower.and_then(|v| finite(log_z_down(v, self.eps, d))),
-            upper: phi.upper.and_then(|v| finite(log_z_up(v, self.eps, d))),
-            estimate: phi.estimate.and_then(|v| finite(v + self.eps * d as f64 * std::f64::consts::LN_2)),
         }
     }
 
@@ -314,26 +311,74 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// `std::f64::consts::LN_2` is the double just below log 2 (by 2.3e-17), its successor just above.
-const LN_2_DOWN: f64 = std::f64::consts::LN_2;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certify::{Certificate, Component, Form, Slack, Witness};
+    use crate::features::Features;
+    use crate::model::Ising;
+    use crate::solution::GreedyStep;
 
-/// Upper bound on `eps log Z` from one on phi: `phi + eps d log 2`, rounded up.
-///
-/// ```
-/// use zbound::record::log_z_up;
-/// assert!(log_z_up(0.0, 1.0, 10) >= 1024f64.ln());
-/// ```
-pub fn log_z_up(phi_up: f64, eps: f64, d: usize) -> f64 {
-    match d {
-        0 => phi_up,
-        _ => (phi_up + ((eps * d as f64).next_up() * LN_2_DOWN.next_up()).next_up()).next_up(),
+    /// Four spins in a chain, the second one fixed: free spins 0, 1, 2 are 0, 2, 3 of the file.
+    fn model() -> Model {
+        let chain = Ising::new(4, &[0.0; 4], &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]).unwrap();
+        Model::from(chain).with_evidence(&[(1, -1)]).unwrap()
     }
-}
 
-/// Lower bound on `eps log Z` from one on phi: `phi + eps d log 2`, rounded down.
-pub fn log_z_down(phi_down: f64, eps: f64, d: usize) -> f64 {
-    match d {
-        0 => phi_down,
-        _ => (phi_down + ((eps * d as f64).next_down() * LN_2_DOWN).next_down()).next_down(),
+    fn solution() -> Solution {
+        let f = model().polynomial().unwrap();
+        let certificate = Certificate {
+            eps: 1.0,
+            slack: Slack::default(),
+            components: vec![Component { weight: 1.0, form: Form::Constant { value: 3.0 } }],
+            witness: Some(Witness::Product { means: vec![0.0; 3] }),
+        };
+        Solution {
+            upper: certificate.verify(&f).ok(),
+            lower: certificate.verify_lower(&f).ok(),
+            features: Some(Features::degree(3, 1)),
+            steps: Some(vec![GreedyStep { feature: VarSet::pair(1, 2), phi_upper: f64::NAN }]),
+            means: Some(vec![-0.5, 0.0, 0.5]),
+            pairwise: Some(vec![(0, 2, 0.25)]),
+            ..Solution::new(Method::Quantum, StopReason::Converged)
+        }
+    }
+
+    #[test]
+    fn records_speak_the_files_variable_numbers() {
+        let model = model();
+        let record = Recorder::new(&model, 1.0, true).solution(&solution());
+        assert_eq!(record.features.unwrap(), [vec![], vec![0], vec![2], vec![3]]);
+        assert_eq!(record.steps.unwrap(), [StepRecord { feature: vec![2, 3], phi_upper: None }]);
+        assert_eq!(record.marginals.unwrap(), [0.25, 0.0, 0.5, 0.75]);
+        assert_eq!(record.pairwise.unwrap(), [(0, 3, 0.25)]);
+        assert_eq!(Recorder::new(&model, 1.0, false).solution(&solution()).pairwise, None);
+    }
+
+    #[test]
+    fn log_z_is_phi_plus_the_entropy_rounded_outward() {
+        let model = model();
+        let record = Recorder::new(&model, 1.0, false).solution(&solution());
+        let entropy = 8f64.ln();
+        let (lower, upper) = (record.phi.lower.unwrap(), record.phi.upper.unwrap());
+        assert!(record.certified && lower <= 0.0 && upper >= 3.0);
+        assert!(record.log_z.upper.unwrap() > upper + entropy.next_down());
+        assert!(record.log_z.lower.unwrap() < lower + entropy.next_up());
+        assert!(record.log_z.upper.unwrap() - upper - entropy < 1e-14);
+        // The estimate was never computed: NaN must not reach a document.
+        assert_eq!((record.phi.estimate, record.log_z.estimate), (None, None));
+    }
+
+    #[test]
+    fn a_result_without_proof_says_so() {
+        let model = model();
+        let record = Recorder::new(&model, 1.0, false).solution(&Solution {
+            upper: None,
+            lower: None,
+            estimate: 1.0,
+            ..solution()
+        });
+        assert_eq!((record.status, record.certified), (Status::Uncertified, false));
+        assert!(record.reason.is_some() && record.phi.estimate == Some(1.0));
     }
 }

@@ -158,6 +158,7 @@ impl Args {
         request.eps = self.eps;
         request.features = self.features.clone().unwrap_or_default();
         request.want_pairwise = self.pair_moments;
+        request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());
         request.settings = Settings::default()
             .with_tol(self.tol)
@@ -213,11 +214,10 @@ pub(crate) fn answer(
         }
     }
     if let Some(path) = certificate {
-        let Some(proof) = report.best_certificate() else {
-            output::warn("no certificate was written: no method that writes one proved an upper bound");
+        if !report.write_certificate(model, path)? {
+            output::warn("no certificate was written: no upper bound comes with one");
             return Ok(report.outcome.exit_code().max(EXIT_INCOMPLETE));
-        };
-        proof.write(path)?;
+        }
     }
     Ok(report.outcome.exit_code())
 }

@@ -3,11 +3,10 @@
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
 use crate::output;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 use std::path::PathBuf;
-use zbound::certify::Certificate;
-use zbound::record::{log_z_down, log_z_up};
+use zbound::certify::{Certificate, Claim};
 use zbound::{Error, Model};
 
 const EXAMPLES: &str = "\
@@ -29,7 +28,7 @@ pub(crate) struct Args {
 }
 
 /// The line on standard output.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Verdict {
     verified: bool,
     eps: f64,
@@ -46,37 +45,45 @@ struct Verdict {
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
-        let certificate = Certificate::read(&self.certificate)?;
+        let (certificate, claim) = Certificate::read(&self.certificate)
+            .with_context(|| format!("cannot read the certificate {}", self.certificate.display()))?;
         let model = self.model.read()?;
-        match verdict(&model, &certificate) {
-            Ok(verdict) => output::print_json(&verdict).map(|()| 0),
-            Err(error @ (Error::Certificate(_) | Error::Features(_) | Error::NotApplicable(_))) => {
+        if self.model.evidence.is_none() && !claim.evidence.is_empty() {
+            output::warn(&format!(
+                "the certificate is about the model with {} variables fixed",
+                claim.evidence.len()
+            ));
+        }
+        match verify(model, &certificate, &claim) {
+            Ok(proved) => {
+                output::print_json(&Verdict {
+                    verified: true,
+                    eps: certificate.eps,
+                    phi_upper: proved.phi_upper,
+                    log_z_upper: proved.log_z_upper,
+                    phi_lower: proved.phi_lower,
+                    log_z_lower: proved.log_z_lower,
+                })?;
+                Ok(0)
+            }
+            Err(error) => {
                 output::complain(&error.into());
                 Ok(EXIT_INCOMPLETE)
             }
-            Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Everything the certificate proves; a side it does not speak of is left out.
-fn verdict(model: &Model, certificate: &Certificate) -> Result<Verdict, Error> {
-    let (eps, d) = (certificate.eps, model.d());
-    let mut verdict = Verdict { verified: true, eps, ..Verdict::default() };
-    if !certificate.components.is_empty() {
-        let phi = certificate.verify(&model.majorant(eps)?.0)?.phi();
-        verdict.phi_upper = Some(phi);
-        verdict.log_z_upper = Some(log_z_up(phi, eps, d));
+/// What `certificate` proves about `model` under the evidence it names.
+fn verify(model: Model, certificate: &Certificate, claim: &Claim) -> Result<Claim, Error> {
+    let given: Vec<(usize, i8)> =
+        model.fixed().iter().enumerate().filter_map(|(i, spin)| spin.map(|s| (i, s))).collect();
+    if !given.is_empty() && given != claim.evidence {
+        return Err(Error::Certificate("it is about the same model under other evidence".into()));
     }
-    if certificate.witness.is_some() {
-        // A polynomial above the model proves nothing from below: hard zeros are refused here.
-        let phi = certificate.verify_lower(&model.polynomial()?)?.phi();
-        verdict.phi_lower = Some(phi);
-        verdict.log_z_lower = Some(log_z_down(phi, eps, d));
+    let model = model.with_evidence(&claim.evidence)?;
+    if claim.zero_floor.is_some() && certificate.witness.is_some() {
+        return Err(Error::Certificate("a bound from below on raised table entries proves nothing".into()));
     }
-    match verdict.phi_upper.or(verdict.phi_lower) {
-        Some(phi) if phi.is_finite() => Ok(verdict),
-        Some(_) => Err(Error::Certificate("it proves no finite bound".into())),
-        None => Err(Error::Certificate("it proves nothing: no component and no witness".into())),
-    }
+    claim.confirm(certificate, &model.raised(claim.zero_floor)?)
 }

@@ -1,8 +1,8 @@
 //! `zbound bound` and `zbound exact`: documents, tables, exit codes.
 
+use crate::support::{Folder, PAIR_LOG_Z, json, zbound};
 use predicates::prelude::*;
 use serde_json::Value;
-use crate::support::{Folder, PAIR_LOG_Z, json, zbound};
 
 const TOP: [&str; 6] = ["schema", "version", "model", "eps", "results", "best"];
 const RESULT: [&str; 15] = [

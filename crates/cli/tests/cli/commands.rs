@@ -1,10 +1,10 @@
 //! Help, files and streams: everything around the numbers.
 
+use crate::support::{Folder, json, zbound};
 use predicates::prelude::*;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use crate::support::{Folder, json, zbound};
 
 #[test]
 fn help_tells_the_story() {

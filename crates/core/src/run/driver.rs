@@ -2,8 +2,9 @@
 
 use super::plan::{BoundRequest, exact_refusal, methods};
 use super::report::Report;
+use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
-use crate::exact;
+use crate::exact::{self, Exact};
 use crate::features::{FeatureSpec, Features};
 use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
@@ -71,8 +72,8 @@ struct Job<'a> {
     recorder: Recorder<'a>,
     /// g >= f over the free spins, `None` when no state has positive weight.
     majorant: Option<Polynomial>,
-    /// Whether g differs from f.
-    raised: bool,
+    /// Where g differs from f: the value of raised zeros.
+    floor: Option<f64>,
 }
 
 /// A record and, for relaxations, the solution behind it.
@@ -81,12 +82,12 @@ type Outcome = (MethodRecord, Option<Solution>);
 impl<'a> Job<'a> {
     fn new(model: &'a Model, request: &'a BoundRequest) -> Result<Self> {
         let recorder = Recorder::new(model, request.eps, request.want_pairwise);
-        let (majorant, raised) = match model.majorant(request.eps) {
-            Ok((f, raised)) => (Some(f), raised),
-            Err(Error::NotApplicable(_)) => (None, true),
+        let (majorant, floor) = match model.majorant(request.eps) {
+            Ok((f, floor)) => (Some(f), floor),
+            Err(Error::NotApplicable(_)) => (None, None),
             Err(error) => return Err(error),
         };
-        Ok(Job { model, request, recorder, majorant, raised })
+        Ok(Job { model, request, recorder, majorant, floor })
     }
 
     fn polynomial(&self) -> Option<&Polynomial> {
@@ -94,7 +95,7 @@ impl<'a> Job<'a> {
     }
 
     fn exact_polynomial(&self) -> Option<&Polynomial> {
-        self.majorant.as_ref().filter(|_| !self.raised)
+        self.majorant.as_ref().filter(|_| self.floor.is_none())
     }
 
     fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
@@ -131,9 +132,10 @@ impl<'a> Job<'a> {
                 return Err(Error::NotApplicable(why));
             }
         }
-        let start = Instant::now();
         let exact = exact::exact(self.model, self.request.eps, settings, observer)?;
-        Ok((self.recorder.exact(&exact, start.elapsed().as_secs_f64()), None))
+        let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);
+        let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
+        Ok((self.recorder.exact(&exact), solution))
     }
 
     fn relax(
@@ -146,7 +148,7 @@ impl<'a> Job<'a> {
         let Some(relaxation) = relaxation(method) else {
             return Err(Error::NotApplicable("not available in this version".into()));
         };
-        if self.raised && method == Method::MeanField {
+        if self.floor.is_some() && method == Method::MeanField {
             let why =
                 "the model has zero table entries (hard constraints): its lower bounds need exact methods";
             return Err(Error::NotApplicable(why.into()));
@@ -154,9 +156,10 @@ impl<'a> Job<'a> {
         let features = self.features(method, f)?;
         let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
         let mut solution = relaxation.solve_with(&problem, settings, observer)?;
-        if self.raised {
+        if self.floor.is_some() {
             // A bound from below on g >= f says nothing about f.
             solution.lower = None;
+            solution.certificate.iter_mut().for_each(|c| c.witness = None);
             let note =
                 "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
             solution.reason = Some(match solution.reason.take() {
@@ -178,6 +181,31 @@ impl<'a> Job<'a> {
             (_, spec) => spec.resolve(f),
         }
     }
+}
+
+/// The exact answer with a certificate: the model itself, summed along an order. `None` when the order
+/// is too wide to be checked.
+fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
+    let order = exact.order.clone().unwrap_or_else(|| (0..f.d() as u32).collect());
+    let certificate = Certificate {
+        eps,
+        slack: Slack::default(),
+        components: vec![Component {
+            weight: 1.0,
+            form: Form::Elimination { polynomial: f.clone(), order: order.clone() },
+        }],
+        witness: Some(Witness::Elimination { order }),
+    };
+    let (upper, lower) = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
+    Some(Solution {
+        upper: Some(upper),
+        lower: Some(lower),
+        estimate: exact.phi,
+        seconds: exact.seconds,
+        means: Some(exact.means.clone()),
+        certificate: Some(certificate),
+        ..Solution::new(Method::Exact, exact.stop)
+    })
 }
 
 /// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its

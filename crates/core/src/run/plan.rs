@@ -36,6 +36,8 @@ pub struct BoundRequest {
     pub settings: Settings,
     /// Whether to report `E x_i x_j`.
     pub want_pairwise: bool,
+    /// Whether `exact` is to write a certificate as well, which can cost more than the answer.
+    pub want_certificate: bool,
     /// Name of the model for the record.
     pub path: Option<String>,
 }
@@ -48,6 +50,7 @@ impl Default for BoundRequest {
             features: FeatureSpec::Default,
             settings: Settings::default(),
             want_pairwise: false,
+            want_certificate: false,
             path: None,
         }
     }

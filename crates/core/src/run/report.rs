@@ -3,8 +3,10 @@
 use super::plan::BoundRequest;
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
+use crate::model::Model;
 use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Interval, MethodRecord, ModelRecord, Status};
 use crate::solution::Solution;
+use std::path::Path;
 
 /// Everything one call of [`super::bound`] found.
 #[derive(Clone, Debug)]
@@ -77,9 +79,29 @@ impl Report {
         Ok(Report { record, solutions, best_upper, best_lower, outcome })
     }
 
-    /// The certificate behind the best upper bound, when its method wrote one.
+    /// The certificate behind the best upper bound that has one.
     pub fn best_certificate(&self) -> Option<&Certificate> {
-        self.solutions[self.best_upper?].as_ref()?.certificate.as_ref()
+        let proved = |k: &usize| {
+            let solution = self.solutions[*k].as_ref();
+            let has_proof = solution.is_some_and(|s| s.certificate.is_some() && s.upper.is_some());
+            has_proof && self.record.results[*k].log_z.upper.is_some()
+        };
+        let upper = |k: &usize| self.record.results[*k].log_z.upper.unwrap_or(f64::INFINITY);
+        let best = (0..self.solutions.len()).filter(proved).min_by(|a, b| upper(a).total_cmp(&upper(b)))?;
+        self.solutions[best].as_ref()?.certificate.as_ref()
+    }
+
+    /// Writes that certificate, with what it claims about `model`, and says whether there was one.
+    ///
+    /// # Errors
+    /// As [`Certificate::claim`] and [`Certificate::write`].
+    pub fn write_certificate(&self, model: &Model, path: &Path) -> Result<bool> {
+        let Some(certificate) = self.best_certificate() else { return Ok(false) };
+        let (f, floor) = model.majorant(certificate.eps)?;
+        let mut claim = certificate.claim(&f, model.fixed())?;
+        claim.zero_floor = floor;
+        certificate.write(path, &claim)?;
+        Ok(true)
     }
 }
 
@@ -134,4 +156,90 @@ fn is_met(request: &BoundRequest, result: &MethodRecord) -> bool {
         _ => false,
     };
     result.certified && (stopped_as_asked || within_tol() == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Ising, Model};
+    use crate::record::Recorder;
+    use crate::run::MethodChoice;
+    use crate::settings::{Method, Settings};
+
+    fn results(entries: &[(Method, Status, Option<f64>, Option<f64>)]) -> Vec<MethodRecord> {
+        let model = Model::from(Ising::new(1, &[0.0], &[]).unwrap());
+        let recorder = Recorder::new(&model, 1.0, false);
+        let record = |&(method, status, lower, upper): &(Method, Status, Option<f64>, Option<f64>)| {
+            let mut record = recorder.empty(method, status, "");
+            (record.phi.lower, record.phi.upper) = (lower, upper);
+            (record.log_z.lower, record.log_z.upper) = (lower, upper);
+            record.certified = lower.is_some() || upper.is_some();
+            record
+        };
+        entries.iter().map(record).collect()
+    }
+
+    fn report(request: &BoundRequest, results: Vec<MethodRecord>) -> Result<Report> {
+        let model = ModelRecord { path: None, d: 1, edges: 0, terms: 0 };
+        Report::new(model, request, results.into_iter().map(|r| (r, None)).collect())
+    }
+
+    #[test]
+    fn best_takes_the_tightest_side_of_each() {
+        use Status::Converged;
+        let entries = [
+            (Method::MeanField, Converged, Some(0.5), None),
+            (Method::Quantum, Converged, None, Some(2.0)),
+            (Method::Trw, Status::Stalled, Some(0.25), Some(1.0)),
+            (Method::LogDet, Status::NotApplicable, None, None),
+        ];
+        let report = report(&BoundRequest::default(), results(&entries)).unwrap();
+        let best = report.record.best;
+        assert_eq!((best.phi.lower, best.phi.upper), (Some(0.5), Some(1.0)));
+        assert_eq!((best.lower_method, best.upper_method), (Some(Method::MeanField), Some(Method::Trw)));
+        assert_eq!((report.best_lower, report.best_upper), (Some(0), Some(2)));
+        assert_eq!(report.outcome, Outcome::Complete);
+    }
+
+    #[test]
+    fn contradicting_sides_are_never_reported() {
+        let entries = [
+            (Method::MeanField, Status::Converged, Some(1.5), None),
+            (Method::Quantum, Status::Converged, None, Some(1.0)),
+        ];
+        let message = report(&BoundRequest::default(), results(&entries)).unwrap_err().to_string();
+        assert!(message.contains("mean-field") && message.contains("quantum"), "{message}");
+    }
+
+    #[test]
+    fn exit_codes_follow_what_was_asked() {
+        let list = |settings: Settings| BoundRequest {
+            methods: MethodChoice::List(vec![Method::Quantum]),
+            settings,
+            ..BoundRequest::default()
+        };
+        let plain = list(Settings::default());
+        let timed = list(Settings::default().with_time_limit(Some(1.0)));
+        let auto = BoundRequest::default();
+        for (request, status, upper, code) in [
+            (&plain, Status::Converged, Some(1.0), 0),
+            (&plain, Status::TimeLimit, Some(1.0), 1),
+            (&timed, Status::TimeLimit, Some(1.0), 0),
+            (&timed, Status::TimeLimit, None, 1),
+            (&plain, Status::Stalled, Some(1.0), 1),
+            (&plain, Status::IterationLimit, Some(1.0), 1),
+            (&plain, Status::Uncertified, None, 1),
+            (&plain, Status::NotApplicable, None, 1),
+            (&plain, Status::Cancelled, Some(1.0), 130),
+            (&auto, Status::Stalled, Some(1.0), 0),
+            (&auto, Status::NotApplicable, None, 1),
+        ] {
+            let outcome =
+                report(request, results(&[(Method::Quantum, status, None, upper)])).unwrap().outcome;
+            assert_eq!(outcome.exit_code(), code, "{status:?} {upper:?}");
+        }
+        let mut stalled = results(&[(Method::Quantum, Status::Stalled, None, Some(1.0))]);
+        stalled[0].relaxation_gap = Some(1e-9);
+        assert_eq!(report(&plain, stalled).unwrap().outcome, Outcome::Complete);
+    }
 }
