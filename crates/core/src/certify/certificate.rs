@@ -173,6 +173,27 @@ impl Form {
     }
 }
 
+/// What a certificate file says of itself: the spins it speaks of and the bounds it is for.
+///
+/// A claim read from a file is only the file's word: see [`Claim::confirm`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claim {
+    /// Free spins.
+    pub d: usize,
+    /// Variables of the model's file that are fixed, with their spins.
+    pub evidence: Vec<(usize, i8)>,
+    /// Log value to which zero table entries were raised (only upper bounds survive that).
+    pub zero_floor: Option<f64>,
+    /// `phi <=` this.
+    pub phi_upper: Option<f64>,
+    /// `phi >=` this.
+    pub phi_lower: Option<f64>,
+    /// `eps log Z <=` this.
+    pub log_z_upper: Option<f64>,
+    /// `eps log Z >=` this.
+    pub log_z_lower: Option<f64>,
+}
+
 /// A proved bound on phi. Only [`Certificate`] verification makes one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]

@@ -12,53 +12,67 @@ use std::collections::HashMap;
 
 /// Coefficients of delta as intervals.
 ///
-/// With dense storage, monomials of degree at most two live in a packed triangle indexed by pairs of
-/// `z = (1, x)` and need no hashing; everything else is found by name. Both orders are reproducible.
+/// Monomials of degree at most two are named by pairs of indices of `z = (1, x)`; with dense storage they
+/// live in a packed triangle and need no hashing. Every order of summation is reproducible.
 pub(crate) struct Defect {
     d: usize,
-    pairs: Option<Vec<Interval>>,
-    index: HashMap<VarSet, usize>,
+    pairs: Pairs,
+    higher: HashMap<VarSet, usize>,
     values: Vec<Interval>,
+}
+
+/// Where coefficients of degree at most two live.
+enum Pairs {
+    /// `z_a z_b`, a < b, at `b (b + 1) / 2 + a`; the constant at 0.
+    Dense(Vec<Interval>),
+    /// Place in `Defect::values`; the constant is `[0, 0]`.
+    Sparse(HashMap<[u32; 2], usize>),
 }
 
 impl Defect {
     /// Zero, over `d` spins; `dense` when some matrix over (1, x) is stored anyway.
     pub(crate) fn new(d: usize, dense: bool) -> Self {
-        let pairs = dense.then(|| vec![Interval::ZERO; (d + 1) * (d + 2) / 2]);
-        Defect { d, pairs, index: HashMap::new(), values: Vec::new() }
+        let pairs = match dense {
+            true => Pairs::Dense(vec![Interval::ZERO; (d + 1) * (d + 2) / 2]),
+            false => Pairs::Sparse(HashMap::from([([0, 0], 0)])),
+        };
+        // Sparse storage keeps the constant first.
+        Defect { d, pairs, higher: HashMap::new(), values: vec![Interval::ZERO] }
     }
 
     /// Adds `value` to the coefficient of `set`.
     pub(crate) fn add(&mut self, set: &VarSet, value: Interval) {
-        if self.pairs.is_some() {
-            let mut members = set.iter();
-            match (members.next(), members.next(), members.next()) {
-                (None, _, _) => return self.add_pair(0, 0, value),
-                (Some(i), None, _) => return self.add_pair(0, i + 1, value),
-                (Some(i), Some(j), None) => return self.add_pair(i + 1, j + 1, value),
-                _ => {}
+        let mut members = set.iter();
+        match (members.next(), members.next(), members.next()) {
+            (None, _, _) => self.add_pair(0, 0, value),
+            (Some(i), None, _) => self.add_pair(0, i + 1, value),
+            (Some(i), Some(j), None) => self.add_pair(i + 1, j + 1, value),
+            _ => {
+                let at = *self.higher.entry(set.clone()).or_insert(self.values.len());
+                self.add_at(at, value);
             }
         }
-        self.add_named(set.clone(), value);
     }
 
     /// Adds `value` to the coefficient of `z_a z_b`, z = (1, x), a <= b; a = b is the constant.
     pub(crate) fn add_pair(&mut self, a: usize, b: usize, value: Interval) {
-        let Some(pairs) = &mut self.pairs else {
-            let members = [a, b].into_iter().filter(|&v| a != b && v > 0).map(|v| v - 1);
-            return self.add_named(members.collect(), value);
-        };
-        let at = if a == b { 0 } else { b * (b + 1) / 2 + a };
-        pairs[at] = pairs[at] + value;
+        let (a, b) = if a == b { (0, 0) } else { (a, b) };
+        match &mut self.pairs {
+            Pairs::Dense(packed) => {
+                let entry = &mut packed[b * (b + 1) / 2 + a];
+                *entry = *entry + value;
+            }
+            Pairs::Sparse(index) => {
+                let at = *index.entry([a as u32, b as u32]).or_insert(self.values.len());
+                self.add_at(at, value);
+            }
+        }
     }
 
-    fn add_named(&mut self, set: VarSet, value: Interval) {
-        let next = self.values.len();
-        let at = *self.index.entry(set).or_insert(next);
-        if at == next {
-            self.values.push(value);
-        } else {
-            self.values[at] = self.values[at] + value;
+    fn add_at(&mut self, at: usize, value: Interval) {
+        match self.values.get_mut(at) {
+            Some(entry) => *entry = *entry + value,
+            None => self.values.push(value),
         }
     }
 
@@ -115,14 +129,20 @@ impl Defect {
 
     /// D, rounded up; infinite or NaN when some coefficient is.
     pub(crate) fn bound_up(&self) -> f64 {
-        let (constant, pairs) = match &self.pairs {
-            Some(pairs) => (pairs[0], &pairs[1..]),
-            None => (self.index.get(&VarSet::EMPTY).map_or(Interval::ZERO, |&k| self.values[k]), &[][..]),
+        let (constant, packed) = match &self.pairs {
+            Pairs::Dense(packed) => (packed[0], &packed[1..]),
+            Pairs::Sparse(_) => (self.values[0], &[][..]),
         };
-        let empty = if self.pairs.is_none() { self.index.get(&VarSet::EMPTY).copied() } else { None };
-        let named = self.values.iter().enumerate().filter(|(k, _)| Some(*k) != empty).map(|(_, v)| v);
-        add_up(constant.hi, sum_up(pairs.iter().chain(named).map(|v| v.magnitude())))
+        let rest = packed.iter().chain(&self.values[1..]);
+        add_up(constant.hi, sum_up(rest.map(|v| v.magnitude())))
     }
+}
+
+/// `sum_A |theta_A|`, the constant included, in plain floating point and without naming any set.
+pub(crate) fn magnitude(p: &Polynomial) -> f64 {
+    let ising = p.pairwise_part();
+    let pairwise = ising.fields().iter().chain(ising.couplings()).map(|v| v.abs()).sum::<f64>();
+    ising.constant().abs() + pairwise + p.terms().iter().map(|(_, v)| v.abs()).sum::<f64>()
 }
 
 /// Rejects features that name a spin the model does not have.

@@ -6,7 +6,7 @@
 
 use super::interval::{Interval, add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::error::{Error, Result};
-use crate::model::{FactorModel, Polynomial};
+use crate::model::Polynomial;
 
 /// Tables above 2^25 entries are refused: 0.5 GiB.
 const MAX_WIDTH: usize = 25;
@@ -19,13 +19,17 @@ const MAX_WIDTH: usize = 25;
 /// [`Error::Certificate`] when `order` is not a permutation or its width exceeds 25.
 pub(crate) fn enclose(f: &Polynomial, order: &[u32], eps: f64) -> Result<Interval> {
     let position = positions(order, f.d())?;
-    let tables = FactorModel::from(f);
-    let mut total = Interval::point(tables.constant());
+    let ising = f.pairwise_part();
+    let mut total = Interval::point(ising.constant());
     let mut buckets: Vec<Vec<Table>> = vec![Vec::new(); f.d()];
-    for factor in tables.factors() {
-        let entries = factor.table.iter().map(|&v| Interval::point(v)).collect();
-        let table = Table { scope: factor.scope.to_vec(), entries };
-        buckets[table.first(&position)].push(table);
+    let mut push = |table: Table| buckets[table.first(&position)].push(table);
+    ising.fields().iter().enumerate().for_each(|(i, &h)| push(Table::monomial(vec![i as u32], h)));
+    ising.triples().for_each(|(i, j, v)| push(Table::monomial(vec![i as u32, j as u32], v)));
+    for (set, v) in f.terms() {
+        if set.len() > MAX_WIDTH {
+            return Err(Error::Certificate(format!("a term has {} spins", set.len())));
+        }
+        push(Table::monomial(set.iter().map(|i| i as u32).collect(), *v));
     }
     for (step, &spin) in order.iter().enumerate() {
         let message = eliminate(spin, std::mem::take(&mut buckets[step]), eps)?;
@@ -46,6 +50,14 @@ struct Table {
 }
 
 impl Table {
+    /// `theta x^A` over A.
+    fn monomial(scope: Vec<u32>, theta: f64) -> Self {
+        let arity = scope.len();
+        let odd = |k: usize| (arity - k.count_ones() as usize) % 2 == 1;
+        let entries = (0..1usize << arity).map(|k| Interval::point(if odd(k) { -theta } else { theta }));
+        Table { entries: entries.collect(), scope }
+    }
+
     /// Place in the order of the spin of the scope that is eliminated first.
     fn first(&self, position: &[usize]) -> usize {
         self.scope.iter().map(|&i| position[i as usize]).min().unwrap_or(0)

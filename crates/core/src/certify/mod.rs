@@ -5,10 +5,13 @@
 //! cube, Phi is convex, and each `Phi(f_k)` has a closed form.
 
 mod certificate;
+mod claim;
 mod defect;
 mod elimination;
 mod enclosure;
+mod file;
 mod forest;
+mod header;
 mod interval;
 mod logdet;
 mod slack;
@@ -19,5 +22,7 @@ mod verify;
 mod weighted;
 mod witness;
 
-pub use certificate::{Certificate, CertifiedBound, Component, Cut, Form, Slack, SumOfSquares, Witness};
+pub use certificate::{
+    Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
+};
 pub use interval::Interval;

@@ -14,7 +14,7 @@ pub(crate) fn upper(matrix: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {
     let top = eigen.values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
     let shifted = n * (Interval::point(top) + Interval::point(radius_up));
     let entropy_up = soft_count(eigen, top, n, eps);
-    Ok(Upper { value: add_up(shifted.hi, entropy_up), scale: shifted.magnitude() + entropy_up.abs() })
+    Ok(Upper { value: add_up(shifted.hi, entropy_up), scale: shifted.magnitude() + entropy_up.abs() + eps })
 }
 
 /// `eps log((1/n) sum_i exp(n (Lambda_i - top) / eps))`, rounded up.

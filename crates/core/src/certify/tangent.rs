@@ -41,7 +41,7 @@ pub(crate) fn upper(k: &Square, eigen: &Eigen, tangent: Option<&Tangent>) -> Res
     let paid = Interval::point(t.eps) * (Interval::point(t.offset_up) + n * Interval::point(t.error_up));
     Ok(Upper {
         value: add_up(quadratic.hi, paid.hi),
-        scale: quadratic.magnitude() + paid.magnitude() + t.eps,
+        scale: quadratic.magnitude() + paid.magnitude() + t.eps * n.hi,
     })
 }
 

@@ -1,7 +1,7 @@
 //! From certificate to bound: the one place where a [`CertifiedBound`] is made.
 
 use super::certificate::{Certificate, CertifiedBound, Form};
-use super::defect::Defect;
+use super::defect::{Defect, magnitude};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, witness};
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ impl Certificate {
         let mut defect = Defect::new(f.d(), self.stores_all_pairs(f.d()));
         defect.add_polynomial(Interval::ONE, f);
         let mut value = add_up(f.uncertainty(), slack::add(&self.slack, f.d(), &mut defect)?);
-        let mut scale = vec![f.l1_norm(), f.pairwise_part().constant().abs()];
+        let mut scale = vec![magnitude(f), eps * (f.d() + 1) as f64];
         scale.extend(self.slack.cuts.iter().map(|cut| 2.0 * cut.cycle.len() as f64 * cut.multiplier));
         for (component, &weight) in self.components.iter().zip(&weights) {
             let upper = settle(&component.form, weight, eps, f.d(), &mut defect)?;
@@ -122,7 +122,7 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             check_spins(polynomial, d)?;
             defect.add_polynomial(-weight, polynomial);
             let phi = elimination::enclose(polynomial, order, eps)?;
-            let scale = phi.magnitude() + polynomial.l1_norm() + eps * d as f64;
+            let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
             Ok(Upper { value: phi.hi, scale })
         }
         Form::LogDet { lambda, matrix, eigen } => {

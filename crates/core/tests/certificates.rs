@@ -1,0 +1,199 @@
+//! Promise 3 on the library's side: files round-trip, altered files are rejected or still true; and
+//! what certification costs and widens.
+
+mod support;
+
+use std::time::{Duration, Instant};
+use support::*;
+use zbound::certify::{Certificate, Claim, Form};
+use zbound::spectral::{EigenWork, Square, eigh};
+use zbound::{Error, Features, Ising, Polynomial};
+
+/// A certificate of every kind with a witness, for one model.
+fn one_of_each(random: &mut Random, f: &Polynomial, eps: f64) -> Vec<Certificate> {
+    let mut all = vec![
+        random_spectral(random, f, eps),
+        random_mixture(random, f, eps),
+        random_logdet(random, f, eps),
+        random_weighted(random, f, eps),
+        random_tangent(random, f, eps),
+        random_with_slack(random, f, eps),
+        random_sparse_dual(random, f, eps),
+    ];
+    for certificate in &mut all {
+        certificate.witness = Some(random_witness(random, f, eps));
+    }
+    all
+}
+
+#[test]
+fn files_round_trip_bit_for_bit() {
+    let mut random = Random(21);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("proof.zcert");
+    for _ in 0..20 {
+        let d = 2 + random.below(5);
+        let f: Polynomial = random_ising(&mut random, d, 1.0).into();
+        for certificate in one_of_each(&mut random, &f, 0.5) {
+            let claim = certificate.claim(&f, &[]).unwrap();
+            certificate.write(&path, &claim).unwrap();
+            let (read, said) = Certificate::read(&path).unwrap();
+            assert_eq!((&read, &said), (&certificate, &claim));
+            said.confirm(&read, &f).unwrap();
+            let too_low = Claim { phi_upper: claim.phi_upper.map(f64::next_down), ..said.clone() };
+            assert!(matches!(too_low.confirm(&read, &f), Err(Error::Certificate(_))));
+            let too_high = Claim { phi_lower: claim.phi_lower.map(f64::next_up), ..said };
+            assert!(too_high.confirm(&read, &f).is_err());
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "a temporary file was left behind");
+}
+
+/// Whether the file is rejected; panics when it is accepted and false.
+fn rejected_or_true(bytes: &[u8], f: &Polynomial, what: &str) -> bool {
+    let Ok((certificate, claim)) = Certificate::from_bytes(bytes) else { return true };
+    if claim.confirm(&certificate, f).is_err() {
+        return true;
+    }
+    let exact = brute_force(f, certificate.eps);
+    assert!(claim.phi_upper.is_none_or(|u| u >= exact.lo), "{what}: accepted {claim:?}, exact {exact:?}");
+    assert!(claim.phi_lower.is_none_or(|l| l <= exact.hi), "{what}: accepted {claim:?}, exact {exact:?}");
+    false
+}
+
+#[test]
+fn altered_files_are_rejected_or_still_true() {
+    let mut random = Random(22);
+    let (count, mut rejected) = (cases(700, 14_000), 0);
+    for case in 0..count / 7 {
+        let d = 2 + random.below(3);
+        let f: Polynomial = random_ising(&mut random, d, 1.0).into();
+        for certificate in one_of_each(&mut random, &f, 1.0) {
+            let mut bytes = certificate.to_bytes(&certificate.claim(&f, &[]).unwrap());
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+            rejected += usize::from(rejected_or_true(&bytes, &f, &format!("case {case}")));
+        }
+    }
+    println!("bit flips: {count} files, {rejected} rejected, the rest still true");
+}
+
+#[test]
+fn altered_fields_are_rejected_or_still_true() {
+    let mut random = Random(23);
+    let f: Polynomial = random_ising(&mut random, 3, 1.0).into();
+    let hostile =
+        ["0", "-1", "1", "2", "1e308", "1e-308", "null", "[]", "[[0]]", "\"x\"", "18446744073709551615"];
+    let mut tried = 0;
+    for certificate in one_of_each(&mut random, &f, 1.0) {
+        let bytes = certificate.to_bytes(&certificate.claim(&f, &[]).unwrap());
+        let magic = bytes.iter().position(|&b| b == b'\n').unwrap() + 1;
+        let end = magic + bytes[magic..].iter().position(|&b| b == b'\n').unwrap();
+        let header: serde_json::Value = serde_json::from_slice(&bytes[magic..end]).unwrap();
+        for path in leaf_paths(&header) {
+            for text in hostile {
+                let mut altered = header.clone();
+                *altered.pointer_mut(&path).unwrap() = serde_json::from_str(text).unwrap();
+                let mut file = bytes[..magic].to_vec();
+                file.extend(serde_json::to_vec(&altered).unwrap());
+                file.extend(&bytes[end..]);
+                rejected_or_true(&file, &f, &format!("{path} = {text}"));
+                tried += 1;
+            }
+        }
+        for cut in [1, 8, bytes.len() - end] {
+            assert!(rejected_or_true(&bytes[..bytes.len() - cut], &f, "truncated"));
+        }
+    }
+    println!("fields: {tried} altered headers, none accepted and false");
+}
+
+/// JSON pointers of every value in the document, containers included.
+fn leaf_paths(value: &serde_json::Value) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut stack = vec![(String::new(), value)];
+    while let Some((path, value)) = stack.pop() {
+        match value {
+            serde_json::Value::Object(map) => {
+                stack.extend(map.iter().map(|(key, v)| (format!("{path}/{key}"), v)))
+            }
+            serde_json::Value::Array(list) => {
+                stack.extend(list.iter().enumerate().map(|(k, v)| (format!("{path}/{k}"), v)))
+            }
+            _ => {}
+        }
+        if !path.is_empty() {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+fn spin_glass(random: &mut Random, d: usize) -> Polynomial {
+    let width = 1.0 / (d as f64).sqrt();
+    let mut couplings = Vec::new();
+    for i in 0..d {
+        couplings.extend((i + 1..d).map(|j| (i, j, width * random.between(-1.7, 1.7))));
+    }
+    let fields: Vec<f64> = (0..d).map(|_| random.between(-1.0, 1.0)).collect();
+    Ising::new(d, &fields, &couplings).unwrap().into()
+}
+
+fn best_of(runs: usize, mut run: impl FnMut()) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    };
+    (0..runs).map(time).min().unwrap()
+}
+
+/// The closed form in plain floating point.
+fn plain_value(matrix: &Square, values: &[f64], eps: f64) -> f64 {
+    let n = matrix.n() as f64;
+    let top = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+    n * top + eps * (values.iter().map(|v| (n * (v - top) / eps).exp()).sum::<f64>() / n).ln()
+}
+
+#[test]
+fn certification_is_cheap_and_hardly_widens() {
+    let mut random = Random(24);
+    let sizes: &[usize] =
+        if std::env::var_os("ZBOUND_FULL").is_some() { &[50, 100, 200, 500, 1000] } else { &[50, 100, 200] };
+    for &n in sizes {
+        let f = spin_glass(&mut random, n - 1);
+        let matrix = hollow(&f);
+        let (mut eigen, mut work) = (Default::default(), EigenWork::default());
+        let runs = if n > 200 { 3 } else { 9 };
+        let eigen_time = best_of(runs, || assert!(eigh(&matrix, &mut eigen, &mut work)));
+        let norm = eigen.values.iter().fold(0.0, |m: f64, v| m.max(v.abs())) * n as f64;
+        let plain = plain_value(&matrix, &eigen.values, 1.0);
+        let certificate = single(1.0, Form::Spectral { features: Features::degree(n - 1, 1), matrix, eigen });
+        let mut upper = 0.0;
+        let time = best_of(runs, || upper = certificate.verify(&f).unwrap().phi());
+        let widening = (upper - plain) / norm.max(1.0);
+        let ratio = time.as_secs_f64() / eigen_time.as_secs_f64();
+        println!(
+            "n {n}: eigen {eigen_time:?}, certificate {time:?}, ratio {ratio:.2}, widening {widening:.1e}"
+        );
+        assert!(widening > 0.0 && widening <= if n <= 200 { 1e-9 } else { 1e-7 });
+    }
+}
+
+#[test]
+fn elimination_handles_long_chains_quickly() {
+    let d = 100_000;
+    let couplings: Vec<_> = (1..d).map(|i| (i - 1, i, 0.5)).collect();
+    let f: Polynomial = Ising::new(d, &vec![0.1; d], &couplings).unwrap().into();
+    let form = Form::Elimination { polynomial: f.clone(), order: (0..d as u32).collect() };
+    let start = Instant::now();
+    let certificate = single(1.0, form);
+    let upper = certificate.verify(&f).unwrap().phi();
+    // Transfer matrix: the larger eigenvalue of [[e^(J+h), e^-J], [e^-J, e^(J-h)]] / 2.
+    let (j, h) = (0.5f64, 0.1f64);
+    let largest = j.exp() * h.cosh() + (j.exp().powi(2) * h.sinh().powi(2) + (-2.0 * j).exp()).sqrt();
+    let expected = d as f64 * (largest / 2.0).ln();
+    assert!((upper - expected).abs() < 1.0, "{upper} against {expected}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
