@@ -125,6 +125,11 @@ impl<'a> Monitor<'a> {
         (seconds >= self.time_limit).then_some(StopReason::TimeLimit)
     }
 
+    /// Allows the iterations of `settings`, for a second algorithm that takes over.
+    pub(crate) fn extend(&mut self, settings: &Settings) {
+        self.max_iterations = settings.max_iterations.unwrap_or(self.max_iterations);
+    }
+
     /// Seconds since the start.
     pub(crate) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()

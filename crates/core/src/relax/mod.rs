@@ -1,5 +1,9 @@
 //! One file per bound.
 
+mod quantum;
+
+pub use quantum::Quantum;
+
 use crate::error::Result;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;
