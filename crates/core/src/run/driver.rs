@@ -10,7 +10,7 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::Relaxation;
+use crate::relax::{Quantum, Relaxation};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -61,8 +61,10 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
 
 /// The dispatch table. A method that is missing here is reported as not available.
 pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
-    let _ = method;
-    None
+    match method {
+        Method::Quantum => Some(Box::new(Quantum::default())),
+        _ => None,
+    }
 }
 
 /// What the methods work on.
@@ -127,10 +129,10 @@ impl<'a> Job<'a> {
     }
 
     fn exact(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        if !self.request.is_explicit() {
-            if let Some(why) = exact_refusal(self.model, settings) {
-                return Err(Error::NotApplicable(why));
-            }
+        if !self.request.is_explicit()
+            && let Some(why) = exact_refusal(self.model, settings)
+        {
+            return Err(Error::NotApplicable(why));
         }
         let exact = exact::exact(self.model, self.request.eps, settings, observer)?;
         let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);

@@ -58,14 +58,14 @@ impl Report {
         let best_upper = extreme(&results, |r| r.log_z.upper.map(|v| -v));
         let best_lower = extreme(&results, |r| r.log_z.lower);
         let best = best_record(&results, best_upper, best_lower);
-        if let (Some(lower), Some(upper)) = (best.phi.lower, best.phi.upper) {
-            if lower > upper {
-                return Err(Error::Certificate(format!(
-                    "the lower bound {lower} of {} exceeds the upper bound {upper} of {} on phi: one of them is wrong, please report this model",
-                    results[best_lower.unwrap_or(0)].method.name(),
-                    results[best_upper.unwrap_or(0)].method.name()
-                )));
-            }
+        if let (Some(lower), Some(upper)) = (best.phi.lower, best.phi.upper)
+            && lower > upper
+        {
+            return Err(Error::Certificate(format!(
+                "the lower bound {lower} of {} exceeds the upper bound {upper} of {} on phi: one of them is wrong, please report this model",
+                best.lower_method.map_or("?", |m| m.name()),
+                best.upper_method.map_or("?", |m| m.name())
+            )));
         }
         let outcome = outcome(request, &results, best_upper);
         let record = BoundRecord {
