@@ -26,10 +26,7 @@ pub(crate) struct ModelArgs {
 impl ModelArgs {
     /// Reads the model and passes the reader's warnings on.
     pub(crate) fn read(&self) -> Result<Model> {
-        let mut options = ReadOptions::default();
-        options.format = self.format;
-        options.beta = self.beta;
-        options.evidence = self.evidence.clone();
+        let options = ReadOptions { format: self.format, beta: self.beta, evidence: self.evidence.clone() };
         let model = io::read(&self.model, &options)?;
         model.warnings.iter().for_each(|warning| output::warn(warning));
         Ok(model)

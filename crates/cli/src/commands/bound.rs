@@ -213,11 +213,11 @@ pub(crate) fn answer(
             output::print(&table::render(&report.record, exact_value(model, request, &report)))?;
         }
     }
-    if let Some(path) = certificate {
-        if !report.write_certificate(model, path)? {
-            output::warn("no certificate was written: no upper bound comes with one");
-            return Ok(report.outcome.exit_code().max(EXIT_INCOMPLETE));
-        }
+    if let Some(path) = certificate
+        && !report.write_certificate(model, path)?
+    {
+        output::warn("no certificate was written: no upper bound comes with one");
+        return Ok(report.outcome.exit_code().max(EXIT_INCOMPLETE));
     }
     Ok(report.outcome.exit_code())
 }
