@@ -1,0 +1,223 @@
+//! Intervals that contain the exact result of every operation, by rounding to nearest and stepping outward.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// All reals from `lo` to `hi`; NaN when nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) lo: f64,
+    pub(crate) hi: f64,
+}
+
+pub(crate) const ZERO: Interval = at(0.0);
+pub(crate) const ONE: Interval = at(1.0);
+/// 0.693147180559945286 < log 2 < 0.693147180559945398.
+pub(crate) const LN_2: Interval =
+    Interval { lo: std::f64::consts::LN_2, hi: std::f64::consts::LN_2.next_up() };
+/// 3.14159265358979311 < pi < 3.14159265358979356.
+pub(crate) const PI: Interval = Interval { lo: std::f64::consts::PI, hi: std::f64::consts::PI.next_up() };
+
+/// The interval of one number.
+pub(crate) const fn at(x: f64) -> Interval {
+    Interval { lo: x, hi: x }
+}
+
+/// The float nearest to a + b and what it misses, exactly (Knuth's two-sum).
+pub(crate) fn exact_add(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+impl Add for Interval {
+    type Output = Interval;
+    fn add(self, o: Interval) -> Interval {
+        let ((lo, lo_miss), (hi, hi_miss)) = (exact_add(self.lo, o.lo), exact_add(self.hi, o.hi));
+        // A miss that is NaN or infinite (overflow) steps outward too.
+        let keep_lo = lo_miss >= 0.0 && lo_miss.is_finite();
+        let keep_hi = hi_miss <= 0.0 && hi_miss.is_finite();
+        Interval {
+            lo: if keep_lo { lo } else { lo.next_down() },
+            hi: if keep_hi { hi } else { hi.next_up() },
+        }
+    }
+}
+
+impl Neg for Interval {
+    type Output = Interval;
+    fn neg(self) -> Interval {
+        Interval { lo: -self.hi, hi: -self.lo }
+    }
+}
+
+impl Sub for Interval {
+    type Output = Interval;
+    fn sub(self, o: Interval) -> Interval {
+        self + -o
+    }
+}
+
+impl Mul for Interval {
+    type Output = Interval;
+    fn mul(self, o: Interval) -> Interval {
+        if self == ONE || o == ONE || self == ZERO || o == ZERO {
+            let product = if self == ONE {
+                o
+            } else if o == ONE {
+                self
+            } else {
+                ZERO
+            };
+            // Zero times an unknown or infinite number stays unknown.
+            return if (self.lo + self.hi + o.lo + o.hi).is_finite() {
+                product
+            } else {
+                outward([f64::NAN; 4])
+            };
+        }
+        outward([self.lo * o.lo, self.lo * o.hi, self.hi * o.lo, self.hi * o.hi])
+    }
+}
+
+impl Div for Interval {
+    type Output = Interval;
+    fn div(self, o: Interval) -> Interval {
+        if !(o.lo > 0.0 || o.hi < 0.0) {
+            return at(f64::NAN);
+        }
+        if o == ONE || self == ZERO {
+            return self;
+        }
+        outward([self.lo / o.lo, self.lo / o.hi, self.hi / o.lo, self.hi / o.hi])
+    }
+}
+
+/// One float beyond the least and the largest.
+fn outward(ends: [f64; 4]) -> Interval {
+    if ends.iter().any(|e| e.is_nan()) {
+        return at(f64::NAN);
+    }
+    let lo = ends.iter().fold(f64::INFINITY, |m, e| m.min(*e));
+    let hi = ends.iter().fold(f64::NEG_INFINITY, |m, e| m.max(*e));
+    Interval { lo: lo.next_down(), hi: hi.next_up() }
+}
+
+impl Interval {
+    /// Largest absolute value; NaN stays NaN.
+    pub(crate) fn size(self) -> f64 {
+        if self.lo.is_nan() || self.hi.is_nan() { f64::NAN } else { self.lo.abs().max(self.hi.abs()) }
+    }
+
+    /// Square root of something nonnegative.
+    pub(crate) fn sqrt(self) -> Interval {
+        let lo = self.lo.sqrt();
+        Interval { lo: if lo > 0.0 { lo.next_down() } else { lo }, hi: self.hi.sqrt().next_up() }
+    }
+
+    pub(crate) fn exp(self) -> Interval {
+        Interval { lo: exp(self.lo).lo, hi: exp(self.hi).hi }
+    }
+
+    pub(crate) fn log(self) -> Interval {
+        Interval { lo: log_down(self.lo), hi: log_up(self.hi) }
+    }
+
+    /// Middle and half width, rounded up.
+    pub(crate) fn middle(self) -> (f64, f64) {
+        let middle = 0.5 * self.lo + 0.5 * self.hi;
+        let reach = (self - at(middle)).size();
+        (middle, reach)
+    }
+}
+
+/// `exp(x) = 2^k exp(t)`, t = x - k log 2, |t| < 0.36: 15 terms of the Taylor series, all in intervals; the rest of the
+/// series is below `0.36^15 / 15! * 1.03 < 2e-19`.
+fn exp(x: f64) -> Interval {
+    if x.is_nan() {
+        return at(x);
+    }
+    if x > 709.0 {
+        return Interval { lo: 8e307, hi: f64::INFINITY };
+    }
+    if x < -745.2 {
+        return Interval { lo: 0.0, hi: f64::from_bits(1) };
+    }
+    let k = (x / std::f64::consts::LN_2).round();
+    // log 2 in two pieces: the first has 33 bits, so that its product with k is exact; the second is within 2^-86.
+    let (first, second) = (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10);
+    let rest = Interval { lo: second - 2f64.powi(-85), hi: second + 2f64.powi(-85) };
+    let t = (at(x) - at(k * first)) - at(k) * rest;
+    let t = if k == 0.0 { at(x) } else { t };
+    let series = (1..=14).rev().fold(ONE, |sum, j| ONE + t * sum / at(f64::from(j)));
+    let value = series + Interval { lo: -2e-19, hi: 2e-19 };
+    let half = (k / 2.0).trunc();
+    let scale = |v: f64| v * 2f64.powi(half as i32) * 2f64.powi((k - half) as i32);
+    if k > -1020.0 {
+        return Interval { lo: scale(value.lo), hi: scale(value.hi) };
+    }
+    Interval { lo: scale(value.lo).next_down().max(0.0), hi: scale(value.hi).next_up() }
+}
+
+/// A y with `exp(y) >= x`, found by stepping up from a guess.
+fn log_up(x: f64) -> f64 {
+    step_to(x, 1.0, |y| exp(y).lo >= x)
+}
+
+/// A y with `exp(y) <= x`.
+fn log_down(x: f64) -> f64 {
+    step_to(x, -1.0, |y| exp(y).hi <= x)
+}
+
+fn step_to(x: f64, direction: f64, reached: impl Fn(f64) -> bool) -> f64 {
+    if x.is_nan() || x < 0.0 {
+        return f64::NAN;
+    }
+    if x == 0.0 {
+        return if direction > 0.0 { -745.0 } else { f64::NEG_INFINITY };
+    }
+    if x < 1e-280 {
+        // Away from the subnormal numbers, where exp is coarse.
+        let scaled = x * 2f64.powi(200);
+        let shift = at(200.0) * LN_2;
+        return if direction > 0.0 {
+            (at(log_up(scaled)) - shift).hi
+        } else {
+            (at(log_down(scaled)) - shift).lo
+        };
+    }
+    let (mut y, mut step) = (x.ln(), x.ln().abs().max(0.25) * f64::EPSILON);
+    while !reached(y) {
+        y += direction * step;
+        step *= 2.0;
+        if !y.is_finite() {
+            return direction * f64::INFINITY;
+        }
+    }
+    y
+}
+
+/// A running sum of floats that loses almost nothing: the misses are summed on the side.
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    sum: f64,
+    missed: Interval,
+}
+
+impl Sum {
+    pub(crate) const EMPTY: Sum = Sum { sum: 0.0, missed: ZERO };
+
+    pub(crate) fn add(&mut self, x: f64) {
+        let (sum, miss) = exact_add(self.sum, x);
+        self.sum = sum;
+        self.missed = self.missed + at(miss);
+    }
+
+    pub(crate) fn total(self) -> Interval {
+        at(self.sum) + self.missed
+    }
+}
+
+/// Sum of nonnegative floats, rounded up.
+pub(crate) fn sum_up(terms: impl Iterator<Item = f64>) -> f64 {
+    terms.fold(ZERO, |sum, x| sum + at(x)).hi
+}

@@ -1,0 +1,226 @@
+//! Promise 3: every certificate the library writes is accepted, an altered one is rejected or still true.
+
+#[path = "../../core/tests/support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output};
+use support::*;
+use zbound::certify::{Certificate, Claim};
+use zbound::{FactorModel, Ising, Model, Polynomial, Source};
+
+fn run(model: &Path, certificate: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zbound-check"));
+    command.arg(model).arg(certificate).output().expect("the checker starts")
+}
+
+/// Native JSON; Rust prints floats so that they read back bit for bit.
+fn native_json(f: &Polynomial) -> String {
+    let ising = f.pairwise_part();
+    let couplings: Vec<String> = ising.triples().map(|(i, j, v)| format!("[{j},{i},{v:?}]")).collect();
+    let terms: Vec<String> = f.terms().iter().map(|(set, v)| format!("[{set},{v:?}]")).collect();
+    format!(
+        "{{\"d\":{},\"constant\":{:?},\"fields\":{:?},\"couplings\":[{}],\"terms\":[{}]}}",
+        f.d(),
+        ising.constant(),
+        ising.fields(),
+        couplings.join(","),
+        terms.join(",")
+    )
+}
+
+fn one_of_each(random: &mut Random, f: &Polynomial, eps: f64) -> Vec<Certificate> {
+    let mut all = vec![random_spectral(random, f, eps)];
+    if f.as_ising().is_some() && f.d() >= 2 {
+        all.push(random_mixture(random, f, eps));
+        all.push(random_logdet(random, f, eps));
+        all.push(random_weighted(random, f, eps));
+        all.push(random_tangent(random, f, eps));
+        all.push(random_with_slack(random, f, eps));
+        all.push(random_sparse_dual(random, f, eps));
+    }
+    for certificate in &mut all {
+        certificate.witness = Some(random_witness(random, f, eps));
+    }
+    all
+}
+
+#[test]
+fn every_certificate_we_write_is_accepted() {
+    let mut random = Random(31);
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    let (models, mut accepted) = (cases(60, 2000), 0);
+    for case in 0..models {
+        let (d, scale) = (random.size(), random.model_scale());
+        let f = if case % 3 == 0 {
+            random_polynomial(&mut random, d, scale)
+        } else {
+            random_ising(&mut random, d, scale).into()
+        };
+        std::fs::write(&model, native_json(&f)).unwrap();
+        let eps = random.magnitude(1e-3, 1e3);
+        for (kind, mut certificate) in one_of_each(&mut random, &f, eps).into_iter().enumerate() {
+            if random.below(10) == 0
+                && !matches!(certificate.witness, Some(zbound::certify::Witness::Forest { .. }))
+            {
+                certificate.eps = 0.0;
+            }
+            let Ok(claim) = certificate.claim(&f, &[]) else { continue };
+            certificate.write(&proof, &claim).unwrap();
+            let output = run(&model, &proof);
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "case {case} kind {kind} eps {}: {complaint}",
+                certificate.eps
+            );
+            let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(line["verified"], true);
+            assert_eq!(line["phi_upper"].as_f64(), claim.phi_upper);
+            assert_eq!(line["log_z_lower"].as_f64(), claim.log_z_lower);
+            let low = Claim { phi_upper: claim.phi_upper.map(|u| u - 0.5 * u.abs() - 1.0), ..claim };
+            if low.phi_upper < Some(brute_force(&f, certificate.eps).lo) {
+                certificate.write(&proof, &low).unwrap();
+                assert_eq!(
+                    run(&model, &proof).status.code(),
+                    Some(1),
+                    "case {case}: a false claim was accepted"
+                );
+            }
+            accepted += 1;
+        }
+    }
+    println!("checker: {accepted} certificates of {models} models, all accepted");
+    assert!(accepted > models);
+}
+
+#[test]
+fn large_matrices_are_accepted() {
+    let mut random = Random(32);
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    for d in if cases(0, 1) == 1 { vec![99, 199, 499, 999] } else { vec![99, 199] } {
+        let f: Polynomial = random_ising(&mut random, d, 0.2).into();
+        std::fs::write(&model, native_json(&f)).unwrap();
+        let matrix = hollow(&f);
+        let eigen = decompose(&matrix);
+        let features = zbound::Features::degree(d, 1);
+        let certificate = single(1.0, zbound::certify::Form::Spectral { features, matrix, eigen });
+        certificate.write(&proof, &certificate.claim(&f, &[]).unwrap()).unwrap();
+        let start = std::time::Instant::now();
+        let output = run(&model, &proof);
+        println!("checker at n = {}: {:?}", d + 1, start.elapsed());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn altered_files_are_rejected_or_still_true() {
+    let mut random = Random(33);
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    let (count, mut rejected) = (cases(500, 10_000), 0);
+    for _ in 0..count / 10 {
+        let d = 2 + random.below(3);
+        let f: Polynomial = random_ising(&mut random, d, 1.0).into();
+        std::fs::write(&model, native_json(&f)).unwrap();
+        let all = one_of_each(&mut random, &f, 1.0);
+        for _ in 0..10 {
+            let certificate = &all[random.below(all.len())];
+            let claim = certificate.claim(&f, &[]).unwrap();
+            let mut bytes = certificate.to_bytes(&claim);
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+            std::fs::write(&proof, &bytes).unwrap();
+            let output = run(&model, &proof);
+            match output.status.code() {
+                Some(0) => check_line(&output.stdout, &f),
+                Some(1 | 2) => rejected += 1,
+                other => panic!("exit {other:?}: {}", String::from_utf8_lossy(&output.stderr)),
+            }
+        }
+    }
+    println!("checker: {count} bit flips, {rejected} rejected, the rest still true");
+}
+
+fn check_line(stdout: &[u8], f: &Polynomial) {
+    let line: serde_json::Value = serde_json::from_slice(stdout).unwrap();
+    let exact = brute_force(f, line["eps"].as_f64().unwrap());
+    assert!(line["phi_upper"].as_f64().is_none_or(|u| u >= exact.lo), "{line} but {exact:?}");
+    assert!(line["phi_lower"].as_f64().is_none_or(|l| l <= exact.hi), "{line} but {exact:?}");
+}
+
+/// A random UAI file with tables over one to three variables, and the same model in the library.
+fn random_uai(random: &mut Random, d: usize) -> (String, Model) {
+    let mut factors = FactorModel::new(d);
+    let (mut scopes, mut tables) = (String::new(), String::new());
+    let count = 1 + random.below(2 * d);
+    for _ in 0..count {
+        let arity = 1 + random.below(3.min(d));
+        let mut scope: Vec<usize> = random_order(random, d).into_iter().map(|i| i as usize).collect();
+        scope.truncate(arity);
+        let table: Vec<f64> = (0..1 << arity).map(|_| random.magnitude(1e-6, 1e3)).collect();
+        scopes += &format!("{arity} {}\n", scope.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
+        tables += &format!(
+            "{}\n{}\n",
+            table.len(),
+            table.iter().map(|p| format!("{p:?}")).collect::<Vec<_>>().join(" ")
+        );
+        // UAI's last variable is the fastest, the library's first is.
+        let reversed = |k: usize| (0..arity).map(|p| (k >> p & 1) << (arity - 1 - p)).sum::<usize>();
+        let logs: Vec<f64> = (0..table.len()).map(|k| table[reversed(k)].ln()).collect();
+        factors.push(&scope, &logs).unwrap();
+        factors.add_uncertainty(logs.iter().map(|v| v.abs()).fold(0.0, f64::max) * 2.0 * f64::EPSILON);
+    }
+    let cards = vec!["2"; d].join(" ");
+    (format!("MARKOV\n{d}\n{cards}\n{count}\n{scopes}\n{tables}"), Model::new(Source::Factors(factors)))
+}
+
+#[test]
+fn uai_tables_and_evidence_are_read_independently() {
+    let mut random = Random(34);
+    let folder = tempfile::tempdir().unwrap();
+    let (path, proof) = (folder.path().join("m.uai"), folder.path().join("m.zcert"));
+    for case in 0..cases(60, 1000) {
+        let d = 2 + random.below(7);
+        let (text, model) = random_uai(&mut random, d);
+        std::fs::write(&path, text).unwrap();
+        let mut evidence = Vec::new();
+        for i in 0..d - 1 {
+            if random.below(4) == 0 {
+                evidence.push((i, if random.below(2) == 0 { 1 } else { -1 }));
+            }
+        }
+        let model = model.with_evidence(&evidence).unwrap();
+        let f = model.polynomial().unwrap();
+        let mut certificate = random_spectral(&mut random, &f, 1.0);
+        certificate.witness = Some(random_witness(&mut random, &f, 1.0));
+        certificate.write(&proof, &certificate.claim(&f, model.fixed()).unwrap()).unwrap();
+        let output = run(&path, &proof);
+        assert_eq!(output.status.code(), Some(0), "case {case}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn unreadable_files_are_told_apart_from_rejected_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, other, proof) =
+        (folder.path().join("m.json"), folder.path().join("g.mc"), folder.path().join("m.zcert"));
+    let f: Polynomial = Ising::new(2, &[0.5, 0.0], &[(0, 1, 1.0)]).unwrap().into();
+    std::fs::write(&model, native_json(&f)).unwrap();
+    std::fs::write(&other, "2 1\n1 2 1\n").unwrap();
+    let mut random = Random(35);
+    let certificate = random_spectral(&mut random, &f, 1.0);
+    certificate.write(&proof, &certificate.claim(&f, &[]).unwrap()).unwrap();
+    assert_eq!(run(&model, &proof).status.code(), Some(0));
+    let converted = run(&other, &proof);
+    assert_eq!(converted.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&converted.stderr).contains("zbound convert"));
+    assert_eq!(run(&model, &model).status.code(), Some(2));
+    assert_eq!(run(&model, &folder.path().join("absent")).status.code(), Some(2));
+    let stronger: Polynomial = Ising::new(2, &[5.0, 0.0], &[(0, 1, 1.0)]).unwrap().into();
+    std::fs::write(&model, native_json(&stronger)).unwrap();
+    assert_eq!(run(&model, &proof).status.code(), Some(1));
+}
