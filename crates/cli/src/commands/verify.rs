@@ -50,7 +50,7 @@ impl Args {
         let model = self.model.read()?;
         if self.model.evidence.is_none() && !claim.evidence.is_empty() {
             output::warn(&format!(
-                "the certificate is about the model with {} variables fixed",
+                "the certificate is about the model with {} variable(s) fixed",
                 claim.evidence.len()
             ));
         }
