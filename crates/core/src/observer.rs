@@ -1,6 +1,6 @@
 //! One way to watch, limit and cancel any solve.
 
-use crate::settings::Settings;
+use crate::settings::{Method, Settings};
 use crate::solution::{StopReason, TracePoint};
 use std::time::Instant;
 
@@ -10,6 +10,9 @@ use std::time::Instant;
 pub trait Observer {
     /// Called at least once per outer iteration and before long steps.
     fn observe(&mut self, progress: &Progress) -> Flow;
+
+    /// Called by [`crate::run::bound`] before each method.
+    fn begin(&mut self, _method: Method) {}
 }
 
 /// What the solver is to do next.
@@ -33,6 +36,13 @@ pub struct Progress {
     pub upper: f64,
     /// Seconds since the solve began.
     pub seconds: f64,
+}
+
+impl Progress {
+    /// Between methods, `seconds` after the start: nothing is known yet.
+    pub(crate) fn at(seconds: f64) -> Self {
+        Progress { iteration: 0, lower: f64::NAN, upper: f64::NAN, seconds }
+    }
 }
 
 /// Observes nothing.

@@ -1,9 +1,11 @@
 //! Every knob, its default and its legal range.
 
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// A way to bound log Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
     /// Enumeration or elimination.
@@ -15,6 +17,7 @@ pub enum Method {
     /// The quantum relaxation with a learned diagonal metric.
     QuantumDiag,
     /// The log-determinant relaxation.
+    #[serde(rename = "logdet")]
     LogDet,
     /// Tree-reweighted bound.
     Trw,
@@ -69,7 +72,8 @@ impl std::str::FromStr for Method {
 }
 
 /// An optimisation algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
     /// Chosen by size and structure.
@@ -298,6 +302,10 @@ mod tests {
     fn names_round_trip() {
         assert!(Method::ALL.iter().all(|m| m.name().parse::<Method>().unwrap() == *m));
         assert!(Solver::ALL.iter().all(|s| s.name().parse::<Solver>().unwrap() == *s));
+        let json = |m: &Method| serde_json::to_string(m).unwrap();
+        assert!(Method::ALL.iter().all(|m| json(m) == format!("\"{}\"", m.name())));
+        let json = |s: &Solver| serde_json::to_string(s).unwrap();
+        assert!(Solver::ALL.iter().all(|s| json(s) == format!("\"{}\"", s.name())));
         assert!("wmb".parse::<Method>().unwrap_err().to_string().contains("reserved"));
     }
 }

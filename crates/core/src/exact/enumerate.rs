@@ -80,10 +80,14 @@ pub(crate) fn enumerate(
     let weights = Weights::new(&layout, eps, top.value, want_moments);
     let mut sum = CompensatedSum::default();
     let mut tally = Tally::new(&layout, want_moments);
-    workers.run(&layout, |task| weights.task(task), |part: Tally| {
-        sum.add(part.total);
-        tally.absorb(&part);
-    })?;
+    workers.run(
+        &layout,
+        |task| weights.task(task),
+        |part: Tally| {
+            sum.add(part.total);
+            tally.absorb(&part);
+        },
+    )?;
     let total = sum.value();
     let log_sum = libm::log(total);
     Ok(Enumeration {
@@ -140,12 +144,16 @@ struct Top {
 fn find_maximum(layout: &Layout, workers: &mut Workers<'_, '_>) -> Result<Top> {
     let mut top = Top { value: f64::NEG_INFINITY, state: 0, bound: f64::NEG_INFINITY };
     let cross_max = max_of(&layout.cross);
-    workers.run(layout, |task| task_maximum(layout, cross_max, task), |part: Top| {
-        top.bound = top.bound.max(part.bound);
-        if part.value > top.value {
-            (top.value, top.state) = (part.value, part.state);
-        }
-    })?;
+    workers.run(
+        layout,
+        |task| task_maximum(layout, cross_max, task),
+        |part: Top| {
+            top.bound = top.bound.max(part.bound);
+            if part.value > top.value {
+                (top.value, top.state) = (part.value, part.state);
+            }
+        },
+    )?;
     Ok(top)
 }
 
@@ -173,7 +181,8 @@ fn task_maximum(layout: &Layout, cross_max: f64, blocks: std::ops::Range<u64>) -
         let value = max_of(&best) + c;
         if value > top.value {
             let states = beta.iter().zip(layout.cross.chunks_exact(size_a));
-            let mut states = states.flat_map(|(b, col)| col.iter().zip(&alpha).map(move |(g, a)| (g + b) + a));
+            let mut states =
+                states.flat_map(|(b, col)| col.iter().zip(&alpha).map(move |(g, a)| (g + b) + a));
             let first = states.position(|v| v + c == value).unwrap_or(0) as u64;
             (top.value, top.state) = (value, h << (layout.a + layout.b) | first);
         }

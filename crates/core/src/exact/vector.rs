@@ -73,12 +73,12 @@ pub(crate) fn log_add(a: f64, b: f64) -> f64 {
     let e = exp(low - high);
     // log(1 + e) = log 2 + log((1 + e)/2): keep the argument of atanh below 0.172.
     let big = e > 0.414_213_562_373_095_1;
-    let (num, den, base) =
-        if big { (e - 1.0, e + 3.0, std::f64::consts::LN_2) } else { (e, e + 2.0, 0.0) };
+    let (num, den, base) = if big { (e - 1.0, e + 3.0, std::f64::consts::LN_2) } else { (e, e + 2.0, 0.0) };
     let s = num / den;
     let s2 = s * s;
     let mut p = 1.0 / 21.0;
-    for c in [1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 0.2, 1.0 / 3.0]
+    for c in
+        [1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 0.2, 1.0 / 3.0]
     {
         p = p * s2 + c;
     }

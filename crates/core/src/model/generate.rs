@@ -156,7 +156,11 @@ macro_rules! from_name {
             fn from_str(name: &str) -> Result<Self> {
                 $kind::ALL.into_iter().find(|k| k.name() == name).ok_or_else(|| {
                     let known: Vec<_> = $kind::ALL.iter().map(|k| k.name()).collect();
-                    Error::Setting(format!(concat!("unknown ", $what, " `{}`; known: {}"), name, known.join(", ")))
+                    Error::Setting(format!(
+                        concat!("unknown ", $what, " `{}`; known: {}"),
+                        name,
+                        known.join(", ")
+                    ))
                 })
             }
         }
@@ -214,8 +218,7 @@ pub fn generate(spec: &GenerateSpec) -> Result<Ising> {
     let mut draw = Draw::new(seed, 0);
     let fields: Vec<f64> = (0..d).map(|_| family.field(&mut draw)).collect();
     let edges = graph.edges(d, seed);
-    let couplings: Vec<_> =
-        edges.into_iter().map(|(i, j)| (i, j, family.coupling(w, &mut draw))).collect();
+    let couplings: Vec<_> = edges.into_iter().map(|(i, j)| (i, j, family.coupling(w, &mut draw))).collect();
     Ising::new(d, &fields, &couplings)
 }
 

@@ -5,6 +5,7 @@ pub mod generate;
 mod ising;
 mod loaded;
 mod polynomial;
+mod raise;
 mod varset;
 
 pub use factors::{FactorModel, FactorRef};

@@ -1,0 +1,85 @@
+//! The commands and the story `zbound --help` tells.
+
+use crate::commands::{bound, completions, convert, exact, generate, info, verify};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Exit code of errors: bad input, unreadable or unwritable files, bad options.
+pub(crate) const EXIT_ERROR: u8 = 2;
+
+/// Exit code when something requested is not certified, or a certificate does not hold.
+pub(crate) const EXIT_INCOMPLETE: u8 = 1;
+
+const STORY: &str = "\
+Certified bounds on the log-partition function of Ising models and binary Markov random fields.
+
+A model gives every state x in {-1,+1}^d the weight exp(f(x)/eps). zbound proves numbers
+  lower <= eps log Z <= upper,   Z = sum over all states of exp(f(x)/eps),
+and writes the proof down, so that another program can check it.";
+
+const EXAMPLES: &str = "\
+A first session:
+  zbound generate --family gaussian --graph complete --d 12 --seed 1 --out model.json
+  zbound info model.json                      what is in it, what exact inference would cost
+  zbound bound model.json                     the best bounds for its size
+  zbound bound model.json --method all        every method side by side
+  zbound bound model.uai --evidence model.uai.evid --json
+  zbound bound model.json --method quantum --certificate proof.zbc
+  zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
+  zbound convert spins.coo model.json         between formats; `-` is standard input or output
+
+Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C
+(the best bound certified so far is still printed).";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "zbound", version, about = STORY, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bound log Z from both sides, by one method or many
+    Bound(bound::Args),
+    /// Compute log Z and the marginals exactly, with a rigorous enclosure
+    Exact(exact::Args),
+    /// Say what a model holds and what exact inference on it would cost
+    Info(info::Args),
+    /// Translate a model between file formats
+    Convert(convert::Args),
+    /// Draw a random model of the families in the literature
+    Generate(generate::Args),
+    /// Re-derive the bound that a certificate proves
+    Verify(verify::Args),
+    /// Print a completion script for a shell
+    #[command(hide = true)]
+    Completions(completions::Args),
+}
+
+impl Cli {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        match self.command {
+            Command::Bound(args) => args.run(),
+            Command::Exact(args) => args.run(),
+            Command::Info(args) => args.run(),
+            Command::Convert(args) => args.run(),
+            Command::Generate(args) => args.run(),
+            Command::Verify(args) => args.run(),
+            Command::Completions(args) => args.run(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

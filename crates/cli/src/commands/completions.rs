@@ -1,0 +1,23 @@
+//! `zbound completions`: scripts for shells.
+
+use crate::cli::Cli;
+use crate::output;
+use anyhow::Result;
+use clap::CommandFactory as _;
+
+/// Options of `zbound completions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+impl Args {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "zbound", &mut script);
+        output::print(&String::from_utf8(script)?)?;
+        Ok(0)
+    }
+}

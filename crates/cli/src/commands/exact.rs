@@ -1,0 +1,51 @@
+//! `zbound exact`: the value itself.
+
+use super::bound::{OutputArgs, answer};
+use crate::input::ModelArgs;
+use anyhow::Result;
+use zbound::run::{BoundRequest, MethodChoice};
+use zbound::{Method, Settings};
+
+const EXAMPLES: &str = "\
+Enumerates all states, or eliminates variables along a good order, whichever is cheaper; `zbound info`
+tells the cost beforehand. lower and upper enclose log Z rigorously.
+
+Examples:
+  zbound exact model.json
+  zbound exact grid.uai --evidence grid.uai.evid --output-format uai";
+
+/// Options of `zbound exact`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Temperature: eps log Z of exp(f/eps)
+    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    eps: f64,
+    /// Seconds after which to give up
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    time_limit: Option<f64>,
+    /// Threads; results do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Also report E[x_i x_j] (JSON)
+    #[arg(long)]
+    pair_moments: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Args {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        let mut request = BoundRequest::default();
+        request.methods = MethodChoice::List(vec![Method::Exact]);
+        request.eps = self.eps;
+        request.want_pairwise = self.pair_moments;
+        request.path = Some(self.model.name());
+        request.settings = Settings::default().with_time_limit(self.time_limit).with_threads(self.threads);
+        request.validate()?;
+        answer(&self.model.read()?, &request, &self.output, None)
+    }
+}

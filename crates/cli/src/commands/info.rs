@@ -1,0 +1,84 @@
+//! `zbound info`: what a model holds.
+
+use crate::input::ModelArgs;
+use crate::output;
+use anyhow::Result;
+use comfy_table::{Table, presets};
+use zbound::exact::{self, Cost, Info, Sign};
+use zbound::{Model, Settings};
+
+const EXAMPLES: &str = "\
+Examples:
+  zbound info model.json
+  zbound info grid.uai --json";
+
+/// Options of `zbound info`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// One JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        let model = self.model.read()?;
+        let info = exact::info(&model)?;
+        if self.json {
+            output::print_json(&info)?;
+            return Ok(0);
+        }
+        let cost = exact::estimate(&model, &Settings::default())?;
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.add_rows(rows(&model, &info, &cost));
+        if let Some(names) = table.column_mut(0) {
+            names.set_padding((0, 1));
+        }
+        output::print(&format!("{}\n", table.trim_fmt()))?;
+        Ok(0)
+    }
+}
+
+fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
+    let range = |range: Option<(f64, f64)>| {
+        range.map_or_else(|| "none".to_owned(), |(low, high)| format!("{low:.4} to {high:.4} in size"))
+    };
+    let fixed = match model.variables() - model.d() {
+        0 => String::new(),
+        count => format!(", and {count} fixed by evidence"),
+    };
+    let sign = match info.sign {
+        Sign::Attractive => ", all attractive",
+        Sign::Repulsive => ", all repulsive",
+        Sign::Mixed => ", of both signs",
+        _ => "",
+    };
+    let graph = match (info.is_forest, info.is_complete) {
+        (true, _) => "a forest",
+        (_, true) => "complete",
+        _ => "neither a forest nor complete",
+    };
+    let (mib, operations) = (cost.bytes as f64 / f64::from(1 << 20), cost.operations);
+    let row = |name: &str, value: String| [name.to_owned(), value];
+    vec![
+        row("spins", format!("{}{fixed}", info.d)),
+        row("edges", format!("{}, at most {} at a spin", info.edges, info.max_degree)),
+        row("higher terms", format!("{}, at most {} spins in one factor", info.terms, info.max_arity)),
+        row("graph", format!("{graph}, {} component(s)", info.components)),
+        row("fields", range(info.fields)),
+        row("couplings", range(info.couplings) + sign),
+        row("constant", info.constant.map_or_else(|| "-inf".to_owned(), |c| c.to_string())),
+        row("hard zeros", info.hard_zeros.to_string()),
+        row("uncertainty of f", format!("{:.1e}", info.uncertainty)),
+        row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
+        row(
+            "exact inference",
+            format!("{}, about {operations:.1e} operations and {mib:.1} MiB", cost.algorithm.name()),
+        ),
+    ]
+}

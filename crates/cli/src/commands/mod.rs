@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod bound;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod exact;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod verify;

@@ -1,0 +1,47 @@
+//! The options every command that reads a model shares.
+
+use crate::output;
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use zbound::Model;
+use zbound::io::{self, Format, ReadOptions};
+
+/// A model file and how to read it.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// Model file (.json, .uai, .fg, .coo, .mc, .rud, .txt, .dat, .qubo, .bq); `-` reads standard input
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Format, when the extension does not tell
+    #[arg(long, value_name = "F")]
+    pub(crate) format: Option<Format>,
+    /// Evidence file of a UAI model: fixes some variables
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
+    /// Inverse temperature of energy formats: f = -beta E
+    #[arg(long, value_name = "B", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) beta: f64,
+}
+
+impl ModelArgs {
+    /// Reads the model and passes the reader's warnings on.
+    pub(crate) fn read(&self) -> Result<Model> {
+        let options = ReadOptions { format: self.format, beta: self.beta, evidence: self.evidence.clone() };
+        let model = io::read(&self.model, &options)?;
+        model.warnings.iter().for_each(|warning| output::warn(warning));
+        Ok(model)
+    }
+
+    /// The file as the user named it.
+    pub(crate) fn name(&self) -> String {
+        self.model.display().to_string()
+    }
+}
+
+/// The format that the name of an output file stands for; `option` is what else tells it.
+pub(crate) fn format_of(path: &Path, option: &str) -> Result<Format, zbound::Error> {
+    Format::from_path(path).ok_or_else(|| {
+        let message = format!("{}: unknown extension; name the format with {option}", path.display());
+        zbound::Error::Setting(message)
+    })
+}

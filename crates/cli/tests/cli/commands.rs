@@ -1,0 +1,168 @@
+//! Help, files and streams: everything around the numbers.
+
+use crate::support::{Folder, json, zbound};
+use predicates::prelude::*;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn help_tells_the_story() {
+    let help = |args: &[&str]| {
+        let output = zbound().args(args).assert().success().get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    let top = help(&["--help"]);
+    for word in ["log-partition", "bound", "exact", "info", "convert", "generate", "verify", "Exit codes"] {
+        assert!(top.contains(word), "{word} in {top}");
+    }
+    for command in ["bound", "exact", "info", "convert", "generate", "verify"] {
+        assert!(help(&[command, "--help"]).contains("zbound "), "{command} shows an example");
+    }
+    let bound = help(&["bound", "--help"]);
+    for option in [
+        "--method",
+        "--eps",
+        "--features",
+        "--greedy",
+        "--tol",
+        "--time-limit",
+        "--threads",
+        "--solver",
+        "--certificate",
+        "--json",
+        "--rho",
+        "--pairwise",
+        "--output-format",
+        "--evidence",
+        "--format",
+        "--beta",
+    ] {
+        assert!(bound.contains(option), "{option} in {bound}");
+    }
+    zbound().arg("--version").assert().success().stdout(predicate::str::contains(env!("CARGO_PKG_VERSION")));
+    zbound().args(["completions", "bash"]).assert().success().stdout(predicate::str::contains("_zbound"));
+}
+
+#[test]
+fn bad_files_are_named_with_line_and_hint() {
+    let folder = Folder::new();
+    let refused = |name: &str, text: &str, words: &str| {
+        let path = folder.write(name, text);
+        let stderr = predicate::str::contains(words).and(predicate::str::contains("hint: "));
+        zbound().arg("bound").arg(path).assert().code(2).stdout("").stderr(stderr);
+    };
+    refused("broken.json", "{\"d\":2,\n\"fields\":[1,}", "broken.json:2");
+    refused("twice.json", r#"{"d":2,"couplings":[[0,1,1],[1,0,1]]}"#, "twice");
+    refused("model.xyz", "1", "--format");
+    let missing = zbound().arg("bound").arg(folder.path("missing.json")).assert().code(2);
+    missing.stderr(predicate::str::contains("missing.json").and(predicate::str::contains("hint: ")));
+}
+
+#[test]
+fn generated_models_convert_and_come_back() {
+    let folder = Folder::new();
+    let first = folder.complete(5);
+    let coo = folder.path("model.coo");
+    let back = folder.path("back.json");
+    zbound().arg("convert").arg(&first).arg(&coo).assert().success().stdout("");
+    zbound().arg("convert").arg(&coo).arg(&back).assert().success();
+    let value = |path| {
+        let record = json(zbound().arg("exact").arg(path).arg("--json"), 0);
+        record["best"]["log_z"]["upper"].as_f64().unwrap()
+    };
+    assert!((value(&first) - value(&back)).abs() < 1e-12);
+    zbound()
+        .arg("convert")
+        .arg(&first)
+        .arg(folder.path("x.unknown"))
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--to"));
+    let spec = ["generate", "--graph", "grid", "--d", "9", "--seed", "4"];
+    zbound()
+        .args(spec)
+        .args(["--family", "trw-mixed"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--w"));
+    let draw = || zbound().args(spec).args(["--family", "trw-mixed", "--w", "0.5"]).output().unwrap().stdout;
+    assert_eq!(draw(), draw());
+}
+
+#[test]
+fn dash_is_a_standard_stream() {
+    let model = r#"{"d":2,"couplings":[[0,1,1.0]]}"#;
+    let mut bound = zbound();
+    bound.args(["bound", "-", "--format", "json", "--json"]).write_stdin(model);
+    assert_eq!(json(&mut bound, 0)["model"]["path"], "-");
+    let convert =
+        zbound().args(["convert", "-", "-", "--from", "json", "--to", "uai"]).write_stdin(model).assert();
+    convert.success().stdout(predicate::str::starts_with("MARKOV"));
+    let unnamed = zbound().args(["bound", "-"]).write_stdin(model).assert().code(2);
+    unnamed.stderr(predicate::str::contains("--format"));
+}
+
+#[test]
+fn info_is_a_table_or_a_document() {
+    let folder = Folder::new();
+    let info = json(zbound().arg("info").arg(folder.pair()).arg("--json"), 0);
+    assert_eq!(info["d"], 2);
+    zbound().arg("info").arg(folder.pair()).assert().success().stdout(predicate::str::contains("d"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zbound"))
+        .args(["bound", "-", "--format", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(br#"{"d":2}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_file() {
+    let folder = Folder::new();
+    let pair = folder.pair();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zbound"));
+    let output = command.arg("bound").arg(&pair).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("standard output"));
+    zbound().arg("convert").arg(&pair).args(["/dev/full", "--to", "json"]).assert().code(2);
+    zbound().arg("convert").arg(&pair).arg(folder.path("no/such/folder/x.json")).assert().code(2);
+    zbound().arg("bound").arg(&pair).arg("--certificate").arg(folder.path("no/x.zbc")).assert().code(2);
+    assert_eq!(folder.names(), ["pair.json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_still_prints_the_document() {
+    let folder = Folder::new();
+    // 2^34 states: a job of many seconds that is stopped after one.
+    let model = folder.complete(34);
+    let child = Command::new(env!("CARGO_BIN_EXE_zbound"))
+        .args(["bound", "--method", "exact", "--json"])
+        .arg(&model)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let sent = Instant::now();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(sent.elapsed() < Duration::from_secs(10), "took {:?} to stop", sent.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["results"][0]["status"], "cancelled");
+}

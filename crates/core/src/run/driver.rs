@@ -1,0 +1,235 @@
+//! One loop over the methods.
+
+use super::plan::{BoundRequest, exact_refusal, methods};
+use super::report::Report;
+use crate::certify::{Certificate, Component, Form, Slack, Witness};
+use crate::error::{Error, Result};
+use crate::exact::{self, Exact};
+use crate::features::{FeatureSpec, Features};
+use crate::model::{Model, Polynomial, VarSet};
+use crate::observer::{Flow, Observer, Progress};
+use crate::problem::Problem;
+use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
+use crate::relax::{Quantum, Relaxation};
+use crate::settings::{Method, Settings, Solver};
+use crate::solution::Solution;
+use std::time::Instant;
+
+/// Bounds the log-partition function of `model` as `request` asks.
+///
+/// A method that does not apply, stops early or fails to certify is a record, not an error.
+///
+/// # Errors
+/// Bad settings, features that are malformed or cannot represent the model, a named method that
+/// needs more memory than allowed, and certified sides that contradict each other.
+///
+/// ```
+/// use zbound::run::{BoundRequest, bound};
+/// use zbound::{Ising, Model, Silent};
+/// let model = Model::from(Ising::new(2, &[0.0; 2], &[(0, 1, 1.0)])?);
+/// let report = bound(&model, &BoundRequest::default(), &mut Silent)?;
+/// let exact = (2.0 * 1f64.exp() + 2.0 * (-1f64).exp()).ln();
+/// assert!((report.record.best.log_z.upper.unwrap() - exact).abs() < 1e-9);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer) -> Result<Report> {
+    request.validate()?;
+    let start = Instant::now();
+    let job = Job::new(model, request)?;
+    let methods = methods(model, request, job.polynomial());
+    let mut results = Vec::new();
+    for (done, &method) in methods.iter().enumerate() {
+        if results.iter().any(|(record, _): &(MethodRecord, _)| record.status == Status::Cancelled)
+            || observer.observe(&Progress::at(start.elapsed().as_secs_f64())) == Flow::Stop
+        {
+            results.push((job.recorder.empty(method, Status::Cancelled, "stopped before it began"), None));
+            continue;
+        }
+        observer.begin(method);
+        let mut settings = request.settings.clone();
+        if !request.is_explicit() {
+            settings.solver = Solver::Auto;
+        }
+        // Equal shares of what is left: a method that ends early leaves its time to the next.
+        let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
+        settings.time_limit_secs = left.map(|left| left.max(0.0) / (methods.len() - done) as f64);
+        results.push(job.run(method, &settings, observer)?);
+    }
+    let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
+    Report::new(summary, request, results)
+}
+
+/// The dispatch table. A method that is missing here is reported as not available.
+pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
+    match method {
+        Method::Quantum => Some(Box::new(Quantum::default())),
+        _ => None,
+    }
+}
+
+/// What the methods work on.
+struct Job<'a> {
+    model: &'a Model,
+    request: &'a BoundRequest,
+    recorder: Recorder<'a>,
+    /// g >= f over the free spins, `None` when no state has positive weight.
+    majorant: Option<Polynomial>,
+    /// Where g differs from f: the value of raised zeros.
+    floor: Option<f64>,
+}
+
+/// A record and, for relaxations, the solution behind it.
+type Outcome = (MethodRecord, Option<Solution>);
+
+impl<'a> Job<'a> {
+    fn new(model: &'a Model, request: &'a BoundRequest) -> Result<Self> {
+        let recorder = Recorder::new(model, request.eps, request.want_pairwise);
+        let (majorant, floor) = match model.majorant(request.eps) {
+            Ok((f, floor)) => (Some(f), floor),
+            Err(Error::NotApplicable(_)) => (None, None),
+            Err(error) => return Err(error),
+        };
+        Ok(Job { model, request, recorder, majorant, floor })
+    }
+
+    fn polynomial(&self) -> Option<&Polynomial> {
+        self.majorant.as_ref()
+    }
+
+    fn exact_polynomial(&self) -> Option<&Polynomial> {
+        self.majorant.as_ref().filter(|_| self.floor.is_none())
+    }
+
+    fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
+        let Some(f) = &self.majorant else {
+            let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
+            record.certified = true;
+            return Ok((record, None));
+        };
+        let attempt = match method {
+            Method::Exact => self.exact(settings, observer),
+            _ => self.relax(method, f, settings, observer),
+        };
+        let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
+        match attempt {
+            Err(Error::NotApplicable(why)) => refused(why),
+            Err(Error::Interrupted(stop)) => {
+                let why = "stopped before anything was proved";
+                Ok((self.recorder.empty(method, stop.into(), why), None))
+            }
+            // Only a method the user named may end the whole job.
+            Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
+            Err(error @ Error::Features(_))
+                if !self.request.is_explicit() && self.request.features == FeatureSpec::Default =>
+            {
+                refused(error.to_string())
+            }
+            other => other,
+        }
+    }
+
+    fn exact(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
+        if !self.request.is_explicit()
+            && let Some(why) = exact_refusal(self.model, settings)
+        {
+            return Err(Error::NotApplicable(why));
+        }
+        let exact = exact::exact(self.model, self.request.eps, settings, observer)?;
+        let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);
+        let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
+        Ok((self.recorder.exact(&exact), solution))
+    }
+
+    fn relax(
+        &self,
+        method: Method,
+        f: &Polynomial,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let Some(relaxation) = relaxation(method) else {
+            return Err(Error::NotApplicable("not available in this version".into()));
+        };
+        if self.floor.is_some() && method == Method::MeanField {
+            let why =
+                "the model has zero table entries (hard constraints): its lower bounds need exact methods";
+            return Err(Error::NotApplicable(why.into()));
+        }
+        let features = self.features(method, f)?;
+        let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
+        let mut solution = relaxation.solve_with(&problem, settings, observer)?;
+        if self.floor.is_some() {
+            // A bound from below on g >= f says nothing about f.
+            solution.lower = None;
+            solution.certificate.iter_mut().for_each(|c| c.witness = None);
+            let note =
+                "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
+            solution.reason = Some(match solution.reason.take() {
+                Some(reason) => format!("{reason}; {note}"),
+                None => note.into(),
+            });
+        }
+        Ok((self.recorder.solution(&solution), Some(solution)))
+    }
+
+    fn features(&self, method: Method, f: &Polynomial) -> Result<Features> {
+        match (method, &self.request.features) {
+            // These have no moment matrix: n x n storage must not stand in the way of large models.
+            (Method::Trw | Method::MeanField, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
+            (Method::LogDet | Method::Combined, _) => FeatureSpec::Default.resolve(f),
+            (_, FeatureSpec::Explicit(sets)) => {
+                FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
+            }
+            (_, spec) => spec.resolve(f),
+        }
+    }
+}
+
+/// The exact answer with a certificate: the model itself, summed along an order. `None` when the order
+/// is too wide to be checked.
+fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
+    let order = exact.order.clone().unwrap_or_else(|| (0..f.d() as u32).collect());
+    let certificate = Certificate {
+        eps,
+        slack: Slack::default(),
+        components: vec![Component {
+            weight: 1.0,
+            form: Form::Elimination { polynomial: f.clone(), order: order.clone() },
+        }],
+        witness: Some(Witness::Elimination { order }),
+    };
+    let (upper, lower) = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
+    Some(Solution {
+        upper: Some(upper),
+        lower: Some(lower),
+        estimate: exact.phi,
+        seconds: exact.seconds,
+        means: Some(exact.means.clone()),
+        certificate: Some(certificate),
+        ..Solution::new(Method::Exact, exact.stop)
+    })
+}
+
+/// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
+/// monomial, and monomials that become equal are one.
+fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
+    let variables = model.variables();
+    let mut new_name = vec![None; variables];
+    model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
+    let mut seen = std::collections::HashSet::new();
+    let mut out = Vec::new();
+    for set in sets {
+        if set.largest() >= Some(variables) {
+            return Err(Error::Features(format!(
+                "feature {set} is out of range: the model has {variables} variables"
+            )));
+        }
+        let free: VarSet = set.iter().filter_map(|i| new_name[i]).collect();
+        let is_new = seen.insert(free.clone());
+        // Without evidence a repeat is the user's mistake and stays for `Features` to name.
+        if is_new || model.d() == variables {
+            out.push(free);
+        }
+    }
+    Ok(out)
+}

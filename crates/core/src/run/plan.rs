@@ -1,0 +1,160 @@
+//! What is asked, and the choice of methods.
+
+use super::driver::relaxation;
+use crate::error::{Error, Result};
+use crate::exact;
+use crate::features::FeatureSpec;
+use crate::model::{Model, Polynomial};
+use crate::problem::EPS_RANGE;
+use crate::settings::{Method, Settings};
+
+/// Which methods to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MethodChoice {
+    /// Exact when that is cheap, otherwise the bounds that suit the model's size.
+    #[default]
+    Auto,
+    /// Every method that fits.
+    All,
+    /// These, in this order.
+    List(Vec<Method>),
+}
+
+/// One question: bounds on the log-partition function of a model at a temperature.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BoundRequest {
+    /// Which methods. Default `Auto`.
+    pub methods: MethodChoice,
+    /// Temperature in [`EPS_RANGE`]. Default 1.
+    pub eps: f64,
+    /// Features of the quantum bounds, in the file's variable numbers.
+    pub features: FeatureSpec,
+    /// Settings of every method. The time limit covers them all together: each method may spend an
+    /// equal share of what is left when it starts.
+    pub settings: Settings,
+    /// Whether to report `E x_i x_j`.
+    pub want_pairwise: bool,
+    /// Whether `exact` is to write a certificate as well, which can cost more than the answer.
+    pub want_certificate: bool,
+    /// Name of the model for the record.
+    pub path: Option<String>,
+}
+
+impl Default for BoundRequest {
+    fn default() -> Self {
+        BoundRequest {
+            methods: MethodChoice::Auto,
+            eps: 1.0,
+            features: FeatureSpec::Default,
+            settings: Settings::default(),
+            want_pairwise: false,
+            want_certificate: false,
+            path: None,
+        }
+    }
+}
+
+impl BoundRequest {
+    /// Checks everything that does not need the model.
+    ///
+    /// # Errors
+    /// A temperature or setting outside its range, an empty or repeating list of methods.
+    pub fn validate(&self) -> Result<()> {
+        self.settings.validate()?;
+        if !EPS_RANGE.contains(&self.eps) {
+            let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
+            return Err(Error::Setting(format!(
+                "eps = {}: expected a temperature between {low:e} and {high:e} (for the limit eps = 0 use `map`)",
+                self.eps
+            )));
+        }
+        if let MethodChoice::List(methods) = &self.methods {
+            if methods.is_empty() {
+                return Err(Error::Setting("no method given".into()));
+            }
+            if let Some(k) = (1..methods.len()).find(|&k| methods[..k].contains(&methods[k])) {
+                return Err(Error::Setting(format!("method {} is given twice", methods[k].name())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the user named the methods, so that one that cannot run is the user's business.
+    pub(crate) fn is_explicit(&self) -> bool {
+        matches!(self.methods, MethodChoice::List(_))
+    }
+}
+
+/// Elementary operations below which `auto` answers exactly: about a second.
+pub(crate) const CHEAP_OPERATIONS: f64 = 2e8;
+
+/// Speed assumed when a cost estimate is compared with a time limit, operations per second.
+const OPERATIONS_PER_SECOND: f64 = 1e8;
+
+/// Seconds that `all` gives to exact inference when there is no time limit.
+const PATIENCE_SECS: f64 = 60.0;
+
+/// Features above which `auto` leaves the dense quantum bound out (an eigendecomposition takes
+/// several seconds there) unless nothing else applies.
+const DENSE_LIMIT: usize = 3000;
+
+/// Spins above which `auto` leaves the combined bound out.
+const COMBINED_LIMIT: usize = 300;
+
+/// Spins above which `auto` leaves the log-det bound out.
+const LOGDET_LIMIT: usize = 150;
+
+/// Spins above which `auto` leaves greedy selection out.
+const GREEDY_LIMIT: usize = 40;
+
+/// Whether exact inference fits the operations given and the memory limit.
+pub(crate) fn exact_fits(model: &Model, settings: &Settings, operations: f64) -> bool {
+    exact::estimate(model, settings)
+        .is_ok_and(|cost| cost.operations <= operations && cost.bytes <= settings.memory_limit)
+}
+
+/// The methods to run, in order.
+pub(crate) fn methods(model: &Model, request: &BoundRequest, f: Option<&Polynomial>) -> Vec<Method> {
+    match &request.methods {
+        MethodChoice::List(methods) => methods.clone(),
+        MethodChoice::All => Method::ALL.to_vec(),
+        MethodChoice::Auto if exact_fits(model, &request.settings, CHEAP_OPERATIONS) => vec![Method::Exact],
+        MethodChoice::Auto => match f {
+            Some(f) => bounds_by_size(f),
+            None => vec![Method::Exact],
+        },
+    }
+}
+
+/// Cheap bounds first, so that an early stop has something of each side.
+fn bounds_by_size(f: &Polynomial) -> Vec<Method> {
+    let (d, n) = (f.d(), f.d() + 1 + f.terms().len());
+    let pairwise = f.as_ising().is_some();
+    let has = |method| relaxation(method).is_some();
+    let combined = pairwise && d <= COMBINED_LIMIT && has(Method::Combined);
+    let wanted = [
+        (Method::MeanField, true),
+        (Method::Trw, pairwise),
+        (Method::Quantum, n <= DENSE_LIMIT || !pairwise),
+        (Method::LogDet, pairwise && !combined && d <= LOGDET_LIMIT),
+        (Method::QuantumGreedy, !combined && d <= GREEDY_LIMIT),
+        (Method::Combined, combined),
+    ];
+    wanted.into_iter().filter(|&(method, wanted)| wanted && has(method)).map(|(method, _)| method).collect()
+}
+
+/// Why `all` does not start exact inference within `seconds`, if it does not.
+pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String> {
+    let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS);
+    match exact::estimate(model, settings) {
+        Err(error) => Some(error.to_string()),
+        Ok(cost) => {
+            let needed = cost.operations / OPERATIONS_PER_SECOND;
+            (needed > seconds).then(|| {
+                format!("exact inference needs about {needed:.1e} s, above the {seconds:.0} s given to it; ask for --method exact to insist")
+            })
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What the results amount to: the best sides, the certificate behind them, the exit code.
+
+use super::plan::BoundRequest;
+use crate::certify::Certificate;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Interval, MethodRecord, ModelRecord, Status};
+use crate::solution::Solution;
+use std::path::Path;
+
+/// Everything one call of [`super::bound`] found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+#[must_use]
+pub struct Report {
+    /// The document for programs.
+    pub record: BoundRecord,
+    /// The solution behind each entry of `record.results`, for methods that have one.
+    pub solutions: Vec<Option<Solution>>,
+    /// Index of the result with the smallest certified upper bound.
+    pub best_upper: Option<usize>,
+    /// Index of the result with the largest certified lower bound.
+    pub best_lower: Option<usize>,
+    /// Whether the request was met.
+    pub outcome: Outcome,
+}
+
+/// Whether a request was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every requested method certified the sides it gives and met its tolerance or a limit the user
+    /// set; for `auto` and `all`, the best upper bound is certified.
+    Complete,
+    /// Something requested is missing or not certified.
+    Incomplete,
+    /// The user stopped it; what was certified until then is in the record.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The exit code of the command line.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Outcome::Complete => 0,
+            Outcome::Incomplete => 1,
+            Outcome::Cancelled => 130,
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn new(
+        model: ModelRecord,
+        request: &BoundRequest,
+        outcomes: Vec<(MethodRecord, Option<Solution>)>,
+    ) -> Result<Self> {
+        let (results, solutions): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+        let best_upper = extreme(&results, |r| r.log_z.upper.map(|v| -v));
+        let best_lower = extreme(&results, |r| r.log_z.lower);
+        let best = best_record(&results, best_upper, best_lower);
+        if let (Some(lower), Some(upper)) = (best.phi.lower, best.phi.upper)
+            && lower > upper
+        {
+            return Err(Error::Certificate(format!(
+                "the lower bound {lower} of {} exceeds the upper bound {upper} of {} on phi: one of them is wrong, please report this model",
+                best.lower_method.map_or("?", |m| m.name()),
+                best.upper_method.map_or("?", |m| m.name())
+            )));
+        }
+        let outcome = outcome(request, &results, best_upper);
+        let record = BoundRecord {
+            schema: BOUND_SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            model,
+            eps: request.eps,
+            results,
+            best,
+        };
+        Ok(Report { record, solutions, best_upper, best_lower, outcome })
+    }
+
+    /// The certificate behind the best upper bound that has one.
+    pub fn best_certificate(&self) -> Option<&Certificate> {
+        let proved = |k: &usize| {
+            let solution = self.solutions[*k].as_ref();
+            let has_proof = solution.is_some_and(|s| s.certificate.is_some() && s.upper.is_some());
+            has_proof && self.record.results[*k].log_z.upper.is_some()
+        };
+        let upper = |k: &usize| self.record.results[*k].log_z.upper.unwrap_or(f64::INFINITY);
+        let best = (0..self.solutions.len()).filter(proved).min_by(|a, b| upper(a).total_cmp(&upper(b)))?;
+        self.solutions[best].as_ref()?.certificate.as_ref()
+    }
+
+    /// Writes that certificate, with what it claims about `model`, and says whether there was one.
+    ///
+    /// # Errors
+    /// As [`Certificate::claim`] and [`Certificate::write`].
+    pub fn write_certificate(&self, model: &Model, path: &Path) -> Result<bool> {
+        let Some(certificate) = self.best_certificate() else { return Ok(false) };
+        let (f, floor) = model.majorant(certificate.eps)?;
+        let mut claim = certificate.claim(&f, model.fixed())?;
+        claim.zero_floor = floor;
+        certificate.write(path, &claim)?;
+        Ok(true)
+    }
+}
+
+/// Index of the largest `key`, the first among equals.
+fn extreme(results: &[MethodRecord], key: impl Fn(&MethodRecord) -> Option<f64>) -> Option<usize> {
+    let mut best: Option<(usize, f64)> = None;
+    for (k, value) in results.iter().enumerate().filter_map(|(k, r)| Some((k, key(r)?))) {
+        if best.is_none_or(|(_, top)| value > top) {
+            best = Some((k, value));
+        }
+    }
+    best.map(|(k, _)| k)
+}
+
+fn best_record(results: &[MethodRecord], upper: Option<usize>, lower: Option<usize>) -> BestRecord {
+    let (upper, lower) = (upper.map(|k| &results[k]), lower.map(|k| &results[k]));
+    BestRecord {
+        log_z: Interval {
+            lower: lower.and_then(|r| r.log_z.lower),
+            upper: upper.and_then(|r| r.log_z.upper),
+        },
+        phi: Interval { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
+        upper_method: upper.map(|r| r.method),
+        lower_method: lower.map(|r| r.method),
+    }
+}
+
+fn outcome(request: &BoundRequest, results: &[MethodRecord], best_upper: Option<usize>) -> Outcome {
+    if results.iter().any(|r| r.status == Status::Cancelled) {
+        return Outcome::Cancelled;
+    }
+    // A certified result without an upper bound on a model without states: log Z = -infinity.
+    let impossible = |r: &MethodRecord| r.certified && r.log_z.lower.is_none() && r.log_z.upper.is_none();
+    let met = match request.is_explicit() {
+        true => results.iter().all(|r| is_met(request, r)),
+        false => best_upper.is_some() || results.iter().any(impossible),
+    };
+    if met { Outcome::Complete } else { Outcome::Incomplete }
+}
+
+/// Whether a named method gave what was asked of it.
+fn is_met(request: &BoundRequest, result: &MethodRecord) -> bool {
+    let settings = &request.settings;
+    let within_tol = || {
+        let scale = request.eps.max(result.phi.upper?.abs());
+        Some(result.relaxation_gap? <= settings.tol * scale)
+    };
+    let stopped_as_asked = match result.status {
+        Status::Converged => true,
+        Status::TimeLimit => settings.time_limit_secs.is_some(),
+        Status::IterationLimit => settings.max_iterations.is_some(),
+        _ => false,
+    };
+    result.certified && (stopped_as_asked || within_tol() == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Ising, Model};
+    use crate::record::Recorder;
+    use crate::run::MethodChoice;
+    use crate::settings::{Method, Settings};
+
+    fn results(entries: &[(Method, Status, Option<f64>, Option<f64>)]) -> Vec<MethodRecord> {
+        let model = Model::from(Ising::new(1, &[0.0], &[]).unwrap());
+        let recorder = Recorder::new(&model, 1.0, false);
+        let record = |&(method, status, lower, upper): &(Method, Status, Option<f64>, Option<f64>)| {
+            let mut record = recorder.empty(method, status, "");
+            (record.phi.lower, record.phi.upper) = (lower, upper);
+            (record.log_z.lower, record.log_z.upper) = (lower, upper);
+            record.certified = lower.is_some() || upper.is_some();
+            record
+        };
+        entries.iter().map(record).collect()
+    }
+
+    fn report(request: &BoundRequest, results: Vec<MethodRecord>) -> Result<Report> {
+        let model = ModelRecord { path: None, d: 1, edges: 0, terms: 0 };
+        Report::new(model, request, results.into_iter().map(|r| (r, None)).collect())
+    }
+
+    #[test]
+    fn best_takes_the_tightest_side_of_each() {
+        use Status::Converged;
+        let entries = [
+            (Method::MeanField, Converged, Some(0.5), None),
+            (Method::Quantum, Converged, None, Some(2.0)),
+            (Method::Trw, Status::Stalled, Some(0.25), Some(1.0)),
+            (Method::LogDet, Status::NotApplicable, None, None),
+        ];
+        let report = report(&BoundRequest::default(), results(&entries)).unwrap();
+        let best = report.record.best;
+        assert_eq!((best.phi.lower, best.phi.upper), (Some(0.5), Some(1.0)));
+        assert_eq!((best.lower_method, best.upper_method), (Some(Method::MeanField), Some(Method::Trw)));
+        assert_eq!((report.best_lower, report.best_upper), (Some(0), Some(2)));
+        assert_eq!(report.outcome, Outcome::Complete);
+    }
+
+    #[test]
+    fn contradicting_sides_are_never_reported() {
+        let entries = [
+            (Method::MeanField, Status::Converged, Some(1.5), None),
+            (Method::Quantum, Status::Converged, None, Some(1.0)),
+        ];
+        let message = report(&BoundRequest::default(), results(&entries)).unwrap_err().to_string();
+        assert!(message.contains("mean-field") && message.contains("quantum"), "{message}");
+    }
+
+    #[test]
+    fn exit_codes_follow_what_was_asked() {
+        let list = |settings: Settings| BoundRequest {
+            methods: MethodChoice::List(vec![Method::Quantum]),
+            settings,
+            ..BoundRequest::default()
+        };
+        let plain = list(Settings::default());
+        let timed = list(Settings::default().with_time_limit(Some(1.0)));
+        let auto = BoundRequest::default();
+        for (request, status, upper, code) in [
+            (&plain, Status::Converged, Some(1.0), 0),
+            (&plain, Status::TimeLimit, Some(1.0), 1),
+            (&timed, Status::TimeLimit, Some(1.0), 0),
+            (&timed, Status::TimeLimit, None, 1),
+            (&plain, Status::Stalled, Some(1.0), 1),
+            (&plain, Status::IterationLimit, Some(1.0), 1),
+            (&plain, Status::Uncertified, None, 1),
+            (&plain, Status::NotApplicable, None, 1),
+            (&plain, Status::Cancelled, Some(1.0), 130),
+            (&auto, Status::Stalled, Some(1.0), 0),
+            (&auto, Status::NotApplicable, None, 1),
+        ] {
+            let outcome =
+                report(request, results(&[(Method::Quantum, status, None, upper)])).unwrap().outcome;
+            assert_eq!(outcome.exit_code(), code, "{status:?} {upper:?}");
+        }
+        let mut stalled = results(&[(Method::Quantum, Status::Stalled, None, Some(1.0))]);
+        stalled[0].relaxation_gap = Some(1e-9);
+        assert_eq!(report(&plain, stalled).unwrap().outcome, Outcome::Complete);
+    }
+}

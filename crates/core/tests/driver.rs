@@ -1,0 +1,106 @@
+//! The driver: choice of methods, hard zeros, evidence, cancellation.
+
+use zbound::record::Status;
+use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
+use zbound::{Error, FactorModel, FeatureSpec, Flow, Ising, Method, Model, Progress, Silent, Source, VarSet};
+
+fn request(methods: MethodChoice) -> BoundRequest {
+    let mut request = BoundRequest::default();
+    request.methods = methods;
+    request
+}
+
+/// Independent spins would be a forest; a frustrated triangle is the smallest model that is not.
+fn triangle() -> Model {
+    Model::from(Ising::new(3, &[0.1, 0.2, 0.3], &[(0, 1, -1.0), (1, 2, -1.0), (0, 2, -1.0)]).unwrap())
+}
+
+fn log_z_by_hand(model: &Model, eps: f64) -> f64 {
+    let f = model.factors().unwrap();
+    let spins =
+        |bits: usize| (0..f.d()).map(|i| if bits >> i & 1 == 1 { 1 } else { -1 }).collect::<Vec<i8>>();
+    eps * (0..1 << f.d()).map(|bits| (f.value(&spins(bits)) / eps).exp()).sum::<f64>().ln()
+}
+
+#[test]
+fn auto_is_exact_on_small_models() {
+    let report = bound(&triangle(), &BoundRequest::default(), &mut Silent).unwrap();
+    assert_eq!(report.record.best.upper_method, Some(Method::Exact));
+    assert_eq!(report.outcome, Outcome::Complete);
+    let truth = log_z_by_hand(&triangle(), 1.0);
+    assert!((report.record.results[0].log_z.estimate.unwrap() - truth).abs() < 1e-12);
+}
+
+#[test]
+fn every_method_encloses_the_value_at_every_temperature() {
+    for eps in [0.1, 1.0, 10.0] {
+        let mut request = request(MethodChoice::All);
+        request.eps = eps;
+        let report = bound(&triangle(), &request, &mut Silent).unwrap();
+        let truth = log_z_by_hand(&triangle(), eps);
+        assert_eq!(report.record.results.len(), Method::ALL.len());
+        for result in &report.record.results {
+            let slack = 1e-12 * truth.abs().max(eps);
+            assert!(result.log_z.upper.is_none_or(|v| v >= truth - slack), "{result:?}");
+            assert!(result.log_z.lower.is_none_or(|v| v <= truth + slack), "{result:?}");
+        }
+    }
+}
+
+#[test]
+fn hard_zeros_keep_upper_bounds_and_drop_lower_ones() {
+    let zero = f64::NEG_INFINITY;
+    let mut tables = FactorModel::new(3);
+    tables.push(&[0, 1], &[0.0, zero, 0.5, 1.0]).unwrap();
+    tables.push(&[1, 2], &[zero, 0.25, 0.0, -1.0]).unwrap();
+    let model = Model::new(Source::Factors(tables));
+    let truth = log_z_by_hand(&model, 1.0);
+    let report = bound(&model, &request(MethodChoice::All), &mut Silent).unwrap();
+    for result in &report.record.results {
+        if let Some(upper) = result.log_z.upper {
+            assert!(upper >= truth - 1e-12, "{result:?}");
+        }
+        if result.method != Method::Exact {
+            assert_eq!(result.log_z.lower, None, "{result:?}");
+            assert!(result.reason.is_some(), "{result:?}");
+        }
+    }
+    assert_eq!(report.outcome, Outcome::Complete);
+}
+
+#[test]
+fn cancelling_stops_the_remaining_methods() {
+    let mut calls = 0;
+    let mut stop = |_: &Progress| {
+        calls += 1;
+        if calls > 1 { Flow::Stop } else { Flow::Continue }
+    };
+    let report = bound(&triangle(), &request(MethodChoice::All), &mut stop).unwrap();
+    assert_eq!(report.outcome, Outcome::Cancelled);
+    assert!(report.record.results.iter().skip(1).all(|r| r.status == Status::Cancelled));
+}
+
+#[test]
+fn bad_requests_are_refused_before_any_work() {
+    let refused = |change: &dyn Fn(&mut BoundRequest)| {
+        let mut request = BoundRequest::default();
+        change(&mut request);
+        bound(&triangle(), &request, &mut Silent).unwrap_err()
+    };
+    for eps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(refused(&|r| r.eps = eps), Error::Setting(_)));
+    }
+    assert!(matches!(refused(&|r| r.methods = MethodChoice::List(vec![])), Error::Setting(_)));
+    assert!(matches!(refused(&|r| r.settings.tol = f64::NAN), Error::Setting(_)));
+}
+
+#[test]
+fn features_out_of_range_are_an_error_in_the_files_numbers() {
+    let mut request = request(MethodChoice::List(vec![Method::Quantum]));
+    request.features = FeatureSpec::Explicit(vec![VarSet::EMPTY, VarSet::singleton(7)]);
+    match bound(&triangle(), &request, &mut Silent) {
+        Err(error) => assert!(error.to_string().contains("[7]"), "{error}"),
+        // A build without the method never looks at its features.
+        Ok(report) => assert_eq!(report.record.results[0].status, Status::NotApplicable),
+    }
+}

@@ -1,0 +1,17 @@
+# The project's commands; each is one line you can also type yourself.
+
+# Every test in the fast lane, Rust and Python.
+test:
+    scripts/test.sh
+
+# The same with large random counts, dependency audit and fuzzing.
+test-all:
+    scripts/test.sh --full
+
+# The reference documentation.
+doc:
+    cargo doc --release --no-deps --open
+
+# Format everything.
+fmt:
+    cargo fmt
