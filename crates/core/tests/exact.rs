@@ -4,7 +4,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use zbound::exact::{Algorithm, Exact, exact};
 use zbound::{
-    Error, FactorModel, Flow, Ising, Model, Polynomial, Progress, Settings, Silent, Source, StopReason, VarSet,
+    Error, FactorModel, Flow, Ising, Model, Polynomial, Progress, Settings, Silent, Source, StopReason,
+    VarSet,
 };
 
 /// Agreement asked of two double-precision computations, relative to the scale of the model.
@@ -60,7 +61,12 @@ fn agree(truth: &Naive, found: &Exact, eps: f64, scale: f64, what: &str) {
     for &(i, j, v) in &found.pairwise {
         assert!((truth.pairs[i as usize * d + j as usize] - v).abs() <= moments, "{what}: pair {i} {j}");
     }
-    assert!((truth.entropy - found.entropy).abs() <= moments * 10.0, "{what}: {} {}", truth.entropy, found.entropy);
+    assert!(
+        (truth.entropy - found.entropy).abs() <= moments * 10.0,
+        "{what}: {} {}",
+        truth.entropy,
+        found.entropy
+    );
     assert!((truth.max_f - found.max_f).abs() <= TOLERANCE * scale.max(1e-3), "{what}: max");
 }
 
@@ -191,7 +197,8 @@ fn elimination_agrees_with_enumeration() {
         let dense = Ising::new(21, grid.fields(), &couplings).unwrap();
         let full = exact(&Model::from(dense), eps, &Settings::default(), &mut Silent).unwrap();
         assert_eq!(full.algorithm, Algorithm::Enumeration);
-        let overlap = slim.log_z_bounds.0 <= full.log_z_bounds.1 && full.log_z_bounds.0 <= slim.log_z_bounds.1;
+        let overlap =
+            slim.log_z_bounds.0 <= full.log_z_bounds.1 && full.log_z_bounds.0 <= slim.log_z_bounds.1;
         assert!(overlap, "{:?} {:?}", slim.log_z_bounds, full.log_z_bounds);
         for (a, b) in slim.means.iter().zip(&full.means) {
             assert!((a - b).abs() < 1e-9, "{a} {b}");

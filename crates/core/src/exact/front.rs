@@ -141,7 +141,9 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
     settings.validate()?;
     if !EPS_RANGE.contains(&eps) {
         let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
-        return Err(Error::Setting(format!("eps = {eps}: expected a temperature between {low:e} and {high:e}")));
+        return Err(Error::Setting(format!(
+            "eps = {eps}: expected a temperature between {low:e} and {high:e}"
+        )));
     }
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let (choice, cost) = choose(model, settings)?;
@@ -192,16 +194,12 @@ fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {
     }
 }
 
-fn by_enumeration(
-    f: &Polynomial,
-    eps: f64,
-    settings: &Settings,
-    monitor: &mut Monitor<'_>,
-) -> Result<Exact> {
+fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
     let d = f.d();
     let found = enumerate(f, eps, true, settings.threads, monitor)?;
     let argmax: Vec<i8> = (0..d).map(|i| if found.argmax >> i & 1 == 1 { 1 } else { -1 }).collect();
-    let (means, pairwise, energy) = found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));
+    let (means, pairwise, energy) =
+        found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));
     // log Z/eps - E f/eps, both relative to the largest value.
     let entropy = (found.log_sum - energy / eps).max(0.0);
     let mut answer = Exact::new(d, eps, found.log_z, found.bounds.widened(f.uncertainty()));

@@ -224,8 +224,7 @@ fn layers(graph: &Neighbours, start: u32, seen: &mut [bool]) -> Vec<u32> {
     seen[start as usize] = true;
     while let Some(v) = queue.pop_front() {
         out.push(v);
-        let mut fresh: Vec<u32> =
-            graph[v as usize].iter().copied().filter(|&j| !seen[j as usize]).collect();
+        let mut fresh: Vec<u32> = graph[v as usize].iter().copied().filter(|&j| !seen[j as usize]).collect();
         fresh.sort_by_key(|&j| graph[j as usize].len());
         for j in fresh {
             seen[j as usize] = true;
