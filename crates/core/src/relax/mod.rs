@@ -1,10 +1,12 @@
 //! One file per bound.
 
 pub(crate) mod forest;
+mod greedy;
 mod logdet;
 mod quantum;
 mod trw;
 
+pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
 pub use quantum::Quantum;
 pub use trw::Trw;
