@@ -128,8 +128,8 @@ fn lower_rows(ising: &Ising, place: &[usize]) -> Vec<Vec<(usize, f64)>> {
 fn elimination_tree(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
     let n = rows.len();
     let (mut parent, mut ancestor) = (vec![usize::MAX; n], vec![usize::MAX; n]);
-    for k in 0..n {
-        for &(mut i, _) in &rows[k] {
+    for (k, row) in rows.iter().enumerate() {
+        for &(mut i, _) in row {
             while i != usize::MAX && i < k {
                 let next = ancestor[i];
                 ancestor[i] = k;

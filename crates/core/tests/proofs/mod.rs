@@ -1,5 +1,5 @@
 //! Random models and a brute-force oracle shared by the certificate tests.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 pub mod certificates;
 
