@@ -117,6 +117,29 @@ fn large_matrices_are_accepted() {
 }
 
 #[test]
+fn a_large_sparse_dual_is_accepted() {
+    let side = cases(30, 100);
+    let d = side * side;
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    let joins = |i: usize| {
+        [(i + 1) % side + i / side * side, (i + side) % d]
+            .map(|j| (i, j, if (i * j) % 3 == 0 { 1.0 } else { -1.0 }))
+    };
+    let couplings: Vec<_> = (0..d).flat_map(joins).collect();
+    let f: Polynomial = Ising::new(d, &vec![0.0; d], &couplings).unwrap().into();
+    let mut diagonal = vec![2.0; d + 1];
+    diagonal[0] = 0.0;
+    let certificate = single(0.0, zbound::certify::Form::sparse_dual(&f, &diagonal).unwrap());
+    std::fs::write(&model, native_json(&f)).unwrap();
+    certificate.write(&proof, &certificate.claim(&f, &[]).unwrap()).unwrap();
+    let start = std::time::Instant::now();
+    let output = run(&model, &proof);
+    println!("checker on a sparse dual, d = {d}: {:?}", start.elapsed());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn altered_files_are_rejected_or_still_true() {
     let mut random = Random(33);
     let folder = tempfile::tempdir().unwrap();

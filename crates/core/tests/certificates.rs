@@ -207,3 +207,24 @@ fn elimination_handles_long_chains_quickly() {
     assert!((upper - expected).abs() < 1.0, "{upper} against {expected}");
     assert!(start.elapsed() < Duration::from_secs(20));
 }
+
+#[test]
+fn sparse_duals_scale_to_thousands_of_spins() {
+    let side = if std::env::var_os("ZBOUND_FULL").is_some() { 100 } else { 40 };
+    let (d, mut random) = (side * side, Random(25));
+    let mut couplings = Vec::new();
+    for i in 0..d {
+        let (right, down) = ((i + 1) % side + i / side * side, (i + side) % d);
+        couplings.extend([right, down].map(|j| (i, j, if random.below(2) == 0 { 1.0 } else { -1.0 })));
+    }
+    let f: Polynomial = Ising::new(d, &vec![0.0; d], &couplings).unwrap().into();
+    // The couplings of a spin add up to 4 in absolute value: diag(2) - P is singular at best.
+    let mut diagonal = vec![2.0; d + 1];
+    diagonal[0] = 0.0;
+    let start = Instant::now();
+    let form = Form::sparse_dual(&f, &diagonal).unwrap();
+    let built = start.elapsed();
+    let upper = single(0.0, form).verify(&f).unwrap().phi();
+    println!("sparse dual, d = {d}: {upper}, built in {built:?}, verified in {:?}", start.elapsed() - built);
+    assert!(upper >= 2.0 * d as f64 && upper < 2.0 * d as f64 * (1.0 + 1e-6));
+}
