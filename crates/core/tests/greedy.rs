@@ -1,8 +1,8 @@
 //! Greedy selection: the features and bounds that full solves would give.
 
-mod support;
+mod proofs;
 
-use support::*;
+use proofs::*;
 use zbound::relax::{Quantum, QuantumGreedy, Relaxation};
 use zbound::{FeatureSpec, Features, Greedy, Polynomial, Problem, Settings, Solution, StopReason, VarSet};
 

@@ -1,8 +1,8 @@
 //! The quantum relaxation: sound at every stop, equal to the reference values, one optimum for all solvers.
 
-mod support;
+mod proofs;
 
-use support::*;
+use proofs::*;
 use zbound::relax::{Quantum, Relaxation};
 use zbound::{
     Error, FeatureSpec, Features, Flow, Polynomial, Problem, Progress, Settings, Solution, Solver, StopReason,
