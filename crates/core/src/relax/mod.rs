@@ -1,8 +1,10 @@
 //! One file per bound.
 
 pub(crate) mod forest;
+mod mean_field;
 mod trw;
 
+pub use mean_field::MeanField;
 pub use trw::Trw;
 
 use crate::error::Result;
