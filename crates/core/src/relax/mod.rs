@@ -3,11 +3,13 @@
 pub(crate) mod forest;
 mod greedy;
 mod logdet;
+mod mean_field;
 mod quantum;
 mod trw;
 
 pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
+pub use mean_field::MeanField;
 pub use quantum::Quantum;
 pub use trw::Trw;
 
