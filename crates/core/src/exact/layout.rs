@@ -5,7 +5,7 @@ use crate::model::Polynomial;
 use std::collections::BTreeMap;
 
 /// Spins in each of the two inner groups of the factored layout.
-const INNER: usize = 7;
+const INNER: usize = 8;
 /// Spins of the single inner group of the plain layout.
 const PLAIN: usize = 10;
 
@@ -54,9 +54,8 @@ impl Layout {
     }
 
     fn split(d: usize, a: usize, b: usize, terms: &[(u64, f64)]) -> Self {
-        let parts = |m: u64| {
-            ((m & ((1 << a) - 1)) as usize, (m >> a & ((1 << b) - 1)) as usize, m >> (a + b))
-        };
+        let parts =
+            |m: u64| ((m & ((1 << a) - 1)) as usize, (m >> a & ((1 << b) - 1)) as usize, m >> (a + b));
         let mut slots = BTreeMap::new();
         for (mask, _) in terms {
             let (ma, mb, mh) = parts(*mask);

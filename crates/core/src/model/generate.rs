@@ -132,7 +132,8 @@ impl Graph {
         let mut edges: Vec<(usize, usize)> = match self {
             Graph::Complete => (0..d).flat_map(|i| (i + 1..d).map(move |j| (i, j))).collect(),
             Graph::Grid => {
-                let rows = (1..=d).take_while(|r| r * r <= d).filter(|r| d % r == 0).last().unwrap_or(1);
+                let rows =
+                    (1..=d).take_while(|r| r * r <= d).filter(|r| d.is_multiple_of(*r)).last().unwrap_or(1);
                 let cols = d / rows;
                 let right = (0..d).filter(|i| (i + 1) % cols != 0).map(|i| (i, i + 1));
                 right.chain((cols..d).map(|i| (i - cols, i))).collect()
@@ -156,7 +157,11 @@ macro_rules! from_name {
             fn from_str(name: &str) -> Result<Self> {
                 $kind::ALL.into_iter().find(|k| k.name() == name).ok_or_else(|| {
                     let known: Vec<_> = $kind::ALL.iter().map(|k| k.name()).collect();
-                    Error::Setting(format!(concat!("unknown ", $what, " `{}`; known: {}"), name, known.join(", ")))
+                    Error::Setting(format!(
+                        concat!("unknown ", $what, " `{}`; known: {}"),
+                        name,
+                        known.join(", ")
+                    ))
                 })
             }
         }
@@ -214,8 +219,7 @@ pub fn generate(spec: &GenerateSpec) -> Result<Ising> {
     let mut draw = Draw::new(seed, 0);
     let fields: Vec<f64> = (0..d).map(|_| family.field(&mut draw)).collect();
     let edges = graph.edges(d, seed);
-    let couplings: Vec<_> =
-        edges.into_iter().map(|(i, j)| (i, j, family.coupling(w, &mut draw))).collect();
+    let couplings: Vec<_> = edges.into_iter().map(|(i, j)| (i, j, family.coupling(w, &mut draw))).collect();
     Ising::new(d, &fields, &couplings)
 }
 

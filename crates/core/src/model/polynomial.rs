@@ -148,6 +148,9 @@ impl Polynomial {
         if fixed.len() != d || fixed.iter().flatten().any(|s| s.abs() != 1) {
             return Err(Error::Model(format!("expected {d} entries, each free, -1 or +1")));
         }
+        if fixed.iter().all(Option::is_none) {
+            return Ok(self.clone());
+        }
         let mut new_name = vec![0; d];
         let mut free = 0;
         for i in 0..d {
@@ -166,10 +169,7 @@ impl Polynomial {
             .collect();
         // Summing at most N coefficients in any order errs by at most N u sum |theta| per point.
         let count = coefficients.len() as f64;
-        let uncertainty = match free == d {
-            true => self.uncertainty,
-            false => (self.uncertainty + 2.0 * count * f64::EPSILON * rounding).next_up(),
-        };
+        let uncertainty = (self.uncertainty + 2.0 * count * f64::EPSILON * rounding).next_up();
         Self::from_coefficients(free, coefficients)?.with_uncertainty(uncertainty)
     }
 
