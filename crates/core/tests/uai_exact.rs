@@ -60,7 +60,8 @@ fn table(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let row = |line: &str| names.iter().map(|n| n.to_string()).zip(line.split(',').map(String::from)).collect();
+    let row =
+        |line: &str| names.iter().map(|n| n.to_string()).zip(line.split(',').map(String::from)).collect();
     lines.map(row).collect()
 }
 

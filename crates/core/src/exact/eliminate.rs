@@ -62,7 +62,7 @@ impl<'a, 'o> Elimination<'a, 'o> {
                 children[*up as usize].push(p as u32);
             }
         }
-        Ok(Elimination { model, plan, pool: super::pool(threads)?, monitor, children })
+        Ok(Elimination { model, plan, pool: super::workers::pool(threads)?, monitor, children })
     }
 
     /// A state of largest f, by max-product and traceback: going from the last spin eliminated
@@ -207,12 +207,7 @@ impl<'a, 'o> Elimination<'a, 'o> {
     }
 
     /// All tables of the clique at p.
-    fn views<'t>(
-        &self,
-        p: usize,
-        local: &'t Local,
-        messages: &'t [Option<Message>],
-    ) -> Vec<View<'t>> {
+    fn views<'t>(&self, p: usize, local: &'t Local, messages: &'t [Option<Message>]) -> Vec<View<'t>> {
         let clique = self.clique(p);
         let chunk_bits = (clique.len() - 1).min(CHUNK_BITS);
         let own = local.tables.iter().map(|t| View::new(&t.data, &t.bits_in(&clique), chunk_bits));

@@ -141,7 +141,9 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
     settings.validate()?;
     if !EPS_RANGE.contains(&eps) {
         let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
-        return Err(Error::Setting(format!("eps = {eps}: expected a temperature between {low:e} and {high:e}")));
+        return Err(Error::Setting(format!(
+            "eps = {eps}: expected a temperature between {low:e} and {high:e}"
+        )));
     }
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let (choice, cost) = choose(model, settings)?;
@@ -153,12 +155,28 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
             hint: "raise the memory limit, fix more spins by evidence, or ask for bounds instead".into(),
         });
     }
+    check_range(&choice, eps)?;
     let mut answer = match choice {
         Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
         Choice::Eliminate(parts) => by_elimination(&parts.0, &parts.1, eps, settings, &mut monitor)?,
     };
     answer.seconds = monitor.seconds();
     Ok(answer)
+}
+
+/// Refuses values of f that leave the range of floating point when added up and divided by eps.
+fn check_range(choice: &Choice, eps: f64) -> Result<()> {
+    let largest = |table: &[f64]| table.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+    let scale: f64 = match choice {
+        Choice::Enumerate(f) => f.coefficients().map(|(_, v)| v.abs()).sum(),
+        Choice::Eliminate(parts) => parts.0.factors().map(|f| largest(f.table)).sum(),
+    };
+    if scale / eps.min(1.0) < 1e300 {
+        return Ok(());
+    }
+    Err(Error::NotApplicable(format!(
+        "values of f up to {scale:e} at eps = {eps:e} exceed the range of floating point"
+    )))
 }
 
 fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {
@@ -192,16 +210,12 @@ fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {
     }
 }
 
-fn by_enumeration(
-    f: &Polynomial,
-    eps: f64,
-    settings: &Settings,
-    monitor: &mut Monitor<'_>,
-) -> Result<Exact> {
+fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
     let d = f.d();
     let found = enumerate(f, eps, true, settings.threads, monitor)?;
     let argmax: Vec<i8> = (0..d).map(|i| if found.argmax >> i & 1 == 1 { 1 } else { -1 }).collect();
-    let (means, pairwise, energy) = found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));
+    let (means, pairwise, energy) =
+        found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));
     // log Z/eps - E f/eps, both relative to the largest value.
     let entropy = (found.log_sum - energy / eps).max(0.0);
     let mut answer = Exact::new(d, eps, found.log_z, found.bounds.widened(f.uncertainty()));
