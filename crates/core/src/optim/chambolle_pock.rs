@@ -4,7 +4,7 @@
 //! `V` with trace n. Kept as in the paper, in the paper's units; the certified value comes from the
 //! log form of the dual at the last y, which is never worse than the paper's own.
 
-use super::moments::feasible_value;
+use super::general::feasible_value;
 use crate::features::Classes;
 use crate::observer::Monitor;
 use crate::settings::Settings;

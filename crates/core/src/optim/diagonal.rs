@@ -1,7 +1,8 @@
 //! V_perp for the features (1, x): zero-sum diagonals, with Newton systems by conjugate gradients.
 
 use super::path_newton::DualSpace;
-use crate::spectral::{EigenWork, Gibbs, Square, multiply};
+use crate::spectral::{Cholesky, EigenWork, Gibbs, Square, multiply};
+use faer::Par;
 
 /// Y = diag(y), sum y = 0. A Hessian product costs O(n^2 r), r the number of weighty eigenvalues.
 pub(crate) struct Diagonal<'a> {
@@ -11,10 +12,14 @@ pub(crate) struct Diagonal<'a> {
     density: Vec<f64>,
     logs: bool,
     krylov: Krylov,
+    direct: Direct,
 }
 
 /// Below this residual plain Newton is better than Newton on the logarithms of the diagonal.
 const LOG_SWITCH: f64 = 0.3;
+/// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
+/// curvature is far below the largest, which low temperatures have.
+const DIRECT: usize = 48;
 /// Conjugate gradient steps per system; more are never worth a decomposition.
 const MAX_STEPS: usize = 300;
 
@@ -22,7 +27,15 @@ impl<'a> Diagonal<'a> {
     pub(crate) fn new(a: &'a Square) -> Self {
         let n = a.n();
         let squared_rows: Vec<f64> = (0..n).map(|j| a.column(j).iter().map(|v| v * v).sum()).collect();
-        Diagonal { a, norm: power_norm(a), squared_rows, density: vec![0.0; n], logs: false, krylov: Krylov::default() }
+        Diagonal {
+            a,
+            norm: power_norm(a),
+            squared_rows,
+            density: vec![0.0; n],
+            logs: false,
+            krylov: Krylov::default(),
+            direct: Direct::default(),
+        }
     }
 
     /// `rho_ii`, the diagonal of the state.
@@ -46,6 +59,61 @@ impl<'a> Diagonal<'a> {
                 *o += weight * u * u;
             }
         }
+    }
+}
+
+/// The moment matrix one Newton step ahead of a state, `n (rho (1 + <rho, D>) - L[D])`, in factors:
+/// its error is quadratic in the residual of the state.
+pub(crate) struct Ahead {
+    n: usize,
+    rank: usize,
+    /// Columns `sqrt(p) u` of the state.
+    state: Vec<f64>,
+    /// Columns u of the weighty eigenvectors.
+    top: Vec<f64>,
+    /// `U (G o (U^T D U_top))`.
+    moved: Vec<f64>,
+    growth: f64,
+}
+
+impl Ahead {
+    /// `E z_i z_j` for z = (1, x), scaled to unit diagonal.
+    pub(crate) fn correlation(&self, i: usize, j: usize) -> f64 {
+        let scale = (self.entry(i, i) * self.entry(j, j)).max(f64::MIN_POSITIVE).sqrt();
+        (self.entry(i, j) / scale).clamp(-1.0, 1.0)
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        let at = |m: &[f64], i: usize, q: usize| m[i + self.n * q];
+        (0..self.rank)
+            .map(|q| {
+                let moved =
+                    at(&self.moved, i, q) * at(&self.top, j, q) + at(&self.moved, j, q) * at(&self.top, i, q);
+                self.growth * at(&self.state, i, q) * at(&self.state, j, q) - 0.5 * moved
+            })
+            .sum()
+    }
+}
+
+impl Diagonal<'_> {
+    /// The moments one Newton step ahead of `gibbs`. **Cost** one Newton system, O(n^2 r).
+    pub(crate) fn ahead(&mut self, gibbs: &Gibbs) -> Ahead {
+        let (n, r) = (gibbs.n(), gibbs.rank);
+        self.logs = false;
+        let mut step = vec![0.0; n];
+        if !self.direction(gibbs, 0.0, 1e-3, &mut step) {
+            step.fill(0.0);
+        }
+        self.krylov.prepare(gibbs, &self.density);
+        let mut unused = vec![0.0; n];
+        self.krylov.hessian(gibbs, &self.density, &step, &mut unused);
+        let top = gibbs.eigen.vectors.data()[n * (n - r)..].to_vec();
+        let mut state = top.clone();
+        for (column, p) in state.chunks_exact_mut(n).zip(&gibbs.weights[n - r..]) {
+            column.iter_mut().for_each(|u| *u *= p.sqrt());
+        }
+        let growth = 1.0 + dot(&self.density, &step);
+        Ahead { n, rank: r, state, top, moved: self.krylov.scaled.clone(), growth }
     }
 }
 
@@ -94,8 +162,14 @@ impl DualSpace for Diagonal<'_> {
         let total: f64 = rhs.iter().sum();
         rhs.iter_mut().zip(&self.density).for_each(|(r, d)| *r -= total * d);
         self.tilted(gibbs, tilt, &mut rhs);
-        self.krylov.prepare(gibbs, &self.density);
-        self.krylov.solve(gibbs, &self.density, &rhs, accuracy, out);
+        if gibbs.n() <= DIRECT {
+            if !self.direct.solve(gibbs, &rhs, out) {
+                return false;
+            }
+        } else {
+            self.krylov.prepare(gibbs, &self.density);
+            self.krylov.solve(gibbs, &self.density, &rhs, accuracy, out);
+        }
         if logs && !(self.slope(gibbs, out) > 0.0) {
             // Not a descent direction: the gradient's always is.
             self.logs = false;
@@ -236,6 +310,43 @@ impl Krylov {
     fn precondition(&self, residual: &[f64], z: &mut [f64]) {
         z.iter_mut().zip(residual).zip(&self.diagonal).for_each(|((z, r), h)| *z = r / h);
         center(z);
+    }
+}
+
+/// The Hessian formed as a Gram matrix, `M_ij = sum_kl G_kl U_ik U_il U_jk U_jl`.
+///
+/// The Hessian of g is `M - rho rho^T` with `M 1 = rho`, so on zero-sum right-hand sides
+/// `M^{-1}` solves it.
+#[derive(Default)]
+struct Direct {
+    rows: Vec<f64>,
+    cholesky: Cholesky,
+}
+
+impl Direct {
+    fn solve(&mut self, gibbs: &Gibbs, rhs: &[f64], out: &mut [f64]) -> bool {
+        let (n, r) = (gibbs.n(), gibbs.rank);
+        let length = n * r - r * (r - 1) / 2;
+        self.rows.resize(length * n, 0.0);
+        let mut row = 0;
+        for l in n - r..n {
+            for k in 0..=l {
+                let both = if k == l { 1.0 } else { 2.0 };
+                let root = (both * gibbs.exp_kernel(k, l)).sqrt();
+                let (u, v) = (gibbs.eigen.vectors.column(k), gibbs.eigen.vectors.column(l));
+                for i in 0..n {
+                    self.rows[row + length * i] = root * u[i] * v[i];
+                }
+                row += 1;
+            }
+        }
+        if !self.cholesky.factor_gram(&self.rows, length, n, 0.0, Par::Seq) {
+            return false;
+        }
+        out.copy_from_slice(rhs);
+        self.cholesky.solve(out);
+        center(out);
+        true
     }
 }
 

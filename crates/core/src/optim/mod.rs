@@ -2,8 +2,13 @@
 
 pub(crate) mod chambolle_pock;
 mod diagonal;
-mod moments;
+mod fit;
+mod general;
+pub(crate) mod graph_system;
+pub(crate) mod lbfgs;
 pub(crate) mod path_newton;
+pub(crate) mod simplex_qp;
+mod ties;
 
-pub(crate) use diagonal::Diagonal;
-pub(crate) use moments::Moments;
+pub(crate) use diagonal::{Ahead, Diagonal};
+pub(crate) use general::General;

@@ -58,13 +58,31 @@ const REJECT: f64 = 1.2; // above: take the step back
 const COARSE: f64 = 0.05; // relative accuracy of Newton systems on the way
 const START_FRACTION: f64 = 0.25; // first temperature, as a fraction of |A|
 
-/// Runs from high temperature to t = 1, or from `warm` at t = 1. `relative_tol` is on
-/// `g - primal`, relative to `max(1, |g + offset|)`.
+/// How values of g read as values of phi: `phi = constant + eps g`.
+#[derive(Clone, Copy)]
+pub(crate) struct Units {
+    pub(crate) eps: f64,
+    pub(crate) constant: f64,
+}
+
+impl Units {
+    fn phi(self, g: f64) -> f64 {
+        self.constant + self.eps * g
+    }
+
+    /// The gap in g that a relative tolerance on phi allows at value g.
+    fn allowed(self, relative_tol: f64, g: f64) -> f64 {
+        relative_tol * (g + self.constant / self.eps).abs().max(1.0)
+    }
+}
+
+/// Runs from high temperature to t = 1, or from `warm` at t = 1, until the gap is at most
+/// `relative_tol max(eps, |phi|)`.
 pub(crate) fn minimise(
     space: &mut dyn DualSpace,
     warm: Option<&[f64]>,
     relative_tol: f64,
-    offset: f64,
+    units: Units,
     monitor: &mut Monitor<'_>,
 ) -> Outcome {
     let mut walk = Walk::new(space, warm, monitor);
@@ -75,16 +93,17 @@ pub(crate) fn minimise(
         if walk.failed {
             break StopReason::NumericalTrouble;
         }
-        if walk.t == 1.0 {
+        let mut dual = f64::NAN;
+        if walk.is_near_target(relative_tol, units) {
             best_primal = best_primal.max(walk.space.primal(&walk.state, &mut walk.work));
+            dual = walk.state.log_mean_at(walk.t);
         }
-        let dual = if walk.t == 1.0 { walk.state.log_mean } else { f64::NAN };
         let primal = if best_primal.is_finite() { best_primal } else { f64::NAN };
-        if dual - primal <= relative_tol * (dual + offset).abs().max(1.0) {
-            walk.monitor.iteration(primal, dual);
+        let limit = walk.monitor.iteration(units.phi(primal), units.phi(dual));
+        if dual - primal <= units.allowed(relative_tol, dual) {
             break StopReason::Converged;
         }
-        if let Some(reason) = walk.monitor.iteration(primal, dual) {
+        if let Some(reason) = limit {
             break reason;
         }
         if walk.t > 1.0 && walk.residual < ready {
@@ -155,6 +174,17 @@ impl<'a, 'm> Walk<'a, 'm> {
         walk
     }
 
+    /// Whether the state at t can be within tolerance of the optimum at t = 1: their values differ
+    /// by at most `t log n`.
+    fn is_near_target(&self, relative_tol: f64, units: Units) -> bool {
+        if self.t == 1.0 {
+            return true;
+        }
+        let value = self.state.log_mean_at(self.t);
+        let n = self.state.n() as f64;
+        self.residual < READY && self.t * n.ln() <= 30.0 * units.allowed(relative_tol, value)
+    }
+
     /// Decomposes at `trial_y` and temperature `t`; the residual, NaN on failure.
     fn evaluate_trial(&mut self, t: f64) -> f64 {
         self.space.assemble(&self.trial_y, t, &mut self.matrix);
@@ -200,18 +230,20 @@ impl<'a, 'm> Walk<'a, 'm> {
             return false;
         }
         let slope = self.space.slope(&self.state, &self.direction);
-        if !(slope > 0.0) {
-            return false;
-        }
         let before = self.state.log_mean;
         let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
+        if !(slope > rounding) {
+            return self.refine();
+        }
         let mut step = 1.0;
         for _ in 0..30 {
             self.set_trial(step * self.t);
             let residual = self.evaluate_trial(self.t);
             let end = self.space.slope(&self.trial_state, &self.direction);
             let gain = before - self.trial_state.log_mean;
-            if residual.is_finite() && (end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * step * slope) {
+            if residual.is_finite()
+                && (end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * step * slope)
+            {
                 self.accept(self.t);
                 return true;
             }
@@ -223,6 +255,17 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
         }
         false
+    }
+
+    /// A full step when g can no longer tell: it counts if it halves the residual.
+    fn refine(&mut self) -> bool {
+        self.set_trial(self.t);
+        let residual = self.evaluate_trial(self.t);
+        if !(residual < 0.5 * self.residual) {
+            return false;
+        }
+        self.accept(self.t);
+        true
     }
 
     /// Returns to t = 1 if the walk was stopped on the way: Y is feasible at any temperature.

@@ -1,8 +1,13 @@
 //! One file per bound.
 
+pub(crate) mod forest;
+mod logdet;
 mod quantum;
+mod trw;
 
+pub use logdet::LogDet;
 pub use quantum::Quantum;
+pub use trw::Trw;
 
 use crate::error::Result;
 use crate::observer::{Observer, Silent};

@@ -8,7 +8,7 @@ use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::{Error, Result};
 use crate::features::Classes;
 use crate::observer::{Monitor, Observer};
-use crate::optim::{Diagonal, Moments, chambolle_pock, path_newton};
+use crate::optim::{Ahead, Diagonal, General, chambolle_pock, path_newton};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
@@ -55,7 +55,12 @@ impl Quantum {
 }
 
 impl Relaxation for Quantum {
-    fn solve_with(&self, problem: &Problem, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
+    fn solve_with(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
         settings.validate()?;
         let solver = choose(problem, settings)?;
         check_memory(problem, settings)?;
@@ -69,8 +74,11 @@ impl Relaxation for Quantum {
             Solver::ChambollePock => lifted.chambolle_pock(problem, settings, &mut monitor)?,
             _ => lifted.newton(problem, self.start.as_ref(), settings, &mut monitor),
         };
-        if settings.solver == Solver::Auto && matches!(point.stop, StopReason::Stalled | StopReason::NumericalTrouble) {
-            let patience = settings.clone().with_max_iterations(Some(monitor.iterations + FALLBACK_ITERATIONS));
+        if settings.solver == Solver::Auto
+            && matches!(point.stop, StopReason::Stalled | StopReason::NumericalTrouble)
+        {
+            let patience =
+                settings.clone().with_max_iterations(Some(monitor.iterations + FALLBACK_ITERATIONS));
             monitor.extend(&patience);
             let second = lifted.chambolle_pock(problem, settings, &mut monitor)?;
             point = point.better(second);
@@ -112,7 +120,8 @@ fn choose(problem: &Problem, settings: &Settings) -> Result<Solver> {
         )),
         Solver::InteriorPoint if linear => Ok(Solver::Newton),
         Solver::MessagePassing => Err(Error::Setting(
-            "solver message-passing belongs to trw; quantum has newton, interior-point and chambolle-pock".into(),
+            "solver message-passing belongs to trw; quantum has newton, interior-point and chambolle-pock"
+                .into(),
         )),
         other => Ok(other),
     }
@@ -170,10 +179,16 @@ impl Lifted {
 
     /// Newton on the dual along the temperature: by conjugate gradients for (1, x), in the space
     /// of moments otherwise.
-    fn newton(&self, problem: &Problem, start: Option<&Square>, settings: &Settings, monitor: &mut Monitor<'_>) -> Point {
+    fn newton(
+        &self,
+        problem: &Problem,
+        start: Option<&Square>,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
         let (n, eps) = (self.matrix.n(), problem.eps());
         let ratio = n as f64 / eps;
-        let offset = self.constant / eps;
+        let units = path_newton::Units { eps, constant: self.constant };
         let usable = start.filter(|s| s.n() == n);
         let warm = usable.map(|s| self.dual_start(s, ratio));
         let mut outcome;
@@ -184,13 +199,15 @@ impl Lifted {
                 scaled.data_mut().iter_mut().for_each(|v| *v *= ratio);
                 let diagonal = warm.map(|y| y.into_iter().step_by(n + 1).collect::<Vec<_>>());
                 let mut space = Diagonal::new(&scaled);
-                outcome = path_newton::minimise(&mut space, diagonal.as_deref(), settings.tol, offset, monitor);
-                sigma = unit_diagonal_moments(&outcome.state, problem);
+                outcome =
+                    path_newton::minimise(&mut space, diagonal.as_deref(), settings.tol, units, monitor);
+                let ahead = space.ahead(&outcome.state);
+                sigma = linear_moments(&ahead, problem);
             }
             Some(classes) => {
                 let scaled: Vec<f64> = self.values.iter().map(|v| v * ratio).collect();
-                let mut space = Moments::new(classes, &scaled, settings.threads);
-                outcome = path_newton::minimise(&mut space, warm.as_deref(), settings.tol, offset, monitor);
+                let mut space = General::new(classes, &scaled, settings.threads);
+                outcome = path_newton::minimise(&mut space, warm.as_deref(), settings.tol, units, monitor);
                 let fitted = space.fitted().map(<[f64]>::to_vec);
                 let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
                 sigma = named_moments(classes, &moments, problem);
@@ -198,7 +215,9 @@ impl Lifted {
         }
         let mut matrix = self.matrix.clone();
         match self.classes {
-            None => matrix.data_mut().iter_mut().step_by(n + 1).zip(&outcome.y).for_each(|(m, y)| *m -= y / ratio),
+            None => {
+                matrix.data_mut().iter_mut().step_by(n + 1).zip(&outcome.y).for_each(|(m, y)| *m -= y / ratio)
+            }
             Some(_) => matrix.data_mut().iter_mut().zip(&outcome.y).for_each(|(m, y)| *m -= y / ratio),
         }
         matrix.symmetrize();
@@ -216,7 +235,8 @@ impl Lifted {
 
     /// `Y n/eps` from an earlier `F'`.
     fn dual_start(&self, start: &Square, ratio: f64) -> Vec<f64> {
-        let mut y: Vec<f64> = self.matrix.data().iter().zip(start.data()).map(|(f, s)| ratio * (f - s)).collect();
+        let mut y: Vec<f64> =
+            self.matrix.data().iter().zip(start.data()).map(|(f, s)| ratio * (f - s)).collect();
         match &self.classes {
             Some(classes) => classes.project_perp(&mut y),
             None => {
@@ -228,7 +248,12 @@ impl Lifted {
         y
     }
 
-    fn chambolle_pock(&self, problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Point> {
+    fn chambolle_pock(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Point> {
         let own;
         let classes = match &self.classes {
             Some(classes) => classes,
@@ -261,17 +286,11 @@ impl Lifted {
     }
 }
 
-/// `E x_i` and `E x_i x_j` (per edge) of the feasible point `D^(-1/2) (n rho) D^(-1/2)` of (1, x).
-fn unit_diagonal_moments(state: &Gibbs, problem: &Problem) -> (Vec<f64>, Vec<f64>) {
-    let (n, r) = (state.n(), state.rank);
-    let entry = |i: usize, j: usize| -> f64 {
-        (n - r..n).map(|k| state.weights[k] * state.eigen.vectors.at(i, k) * state.eigen.vectors.at(j, k)).sum()
-    };
-    let root: Vec<f64> = (0..n).map(|i| entry(i, i).max(f64::MIN_POSITIVE).sqrt()).collect();
-    let correlation = |i: usize, j: usize| (entry(i, j) / (root[i] * root[j])).clamp(-1.0, 1.0);
-    let means = (1..n).map(|i| correlation(0, i)).collect();
+/// `E x_i` and `E x_i x_j` (per edge) for (1, x).
+fn linear_moments(ahead: &Ahead, problem: &Problem) -> (Vec<f64>, Vec<f64>) {
+    let means = (1..=problem.d()).map(|i| ahead.correlation(0, i)).collect();
     let edges = problem.polynomial().pairwise_part().edges().iter();
-    (means, edges.map(|&[i, j]| correlation(i as usize + 1, j as usize + 1)).collect())
+    (means, edges.map(|&[i, j]| ahead.correlation(i as usize + 1, j as usize + 1)).collect())
 }
 
 fn state_moments(classes: &Classes, state: &Gibbs) -> Vec<f64> {
@@ -304,7 +323,8 @@ fn finish(problem: &Problem, constant: f64, point: Point, solver: Solver, monito
     solution.means = Some(point.means);
     let edges = problem.polynomial().pairwise_part().edges().iter();
     solution.pairwise = Some(edges.zip(&point.pairs).map(|(&[i, j], &v)| (i, j, v)).collect());
-    let form = Form::Spectral { features: problem.features().clone(), matrix: point.matrix, eigen: point.eigen };
+    let form =
+        Form::Spectral { features: problem.features().clone(), matrix: point.matrix, eigen: point.eigen };
     let certificate = Certificate {
         eps: problem.eps(),
         slack: Slack::default(),
@@ -323,17 +343,5 @@ fn finish(problem: &Problem, constant: f64, point: Point, solver: Solver, monito
     solution.eigendecompositions = monitor.eigendecompositions;
     solution.seconds = monitor.seconds();
     solution.trace = monitor.trace;
-    rescale_trace(&mut solution, problem.eps(), constant, solver);
     solution
-}
-
-/// Newton works in units of eps without the constant; the trace speaks of phi.
-fn rescale_trace(solution: &mut Solution, eps: f64, constant: f64, solver: Solver) {
-    if solver == Solver::ChambollePock {
-        return;
-    }
-    for point in &mut solution.trace {
-        point.lower = constant + eps * point.lower;
-        point.upper = constant + eps * point.upper;
-    }
 }

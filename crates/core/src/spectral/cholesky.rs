@@ -22,7 +22,14 @@ impl Cholesky {
     ///
     /// **Cost** `length size^2 + size^3 / 3` flops.
     #[must_use]
-    pub(crate) fn factor_gram(&mut self, rows: &[f64], length: usize, size: usize, ridge: f64, par: Par) -> bool {
+    pub(crate) fn factor_gram(
+        &mut self,
+        rows: &[f64],
+        length: usize,
+        size: usize,
+        ridge: f64,
+        par: Par,
+    ) -> bool {
         self.size = size;
         self.factor.resize(size * size, 0.0);
         let view = MatRef::from_column_major_slice(rows, length, size);
@@ -50,16 +57,26 @@ impl Cholesky {
             }
             self.factor[j * (size + 1)] = 1.0 + ridge;
         }
-        if !self.factor.iter().step_by(size + 1).all(|v| v.is_finite()) || !self.scale.iter().all(|v| v.is_finite()) {
+        if !self.factor.iter().step_by(size + 1).all(|v| v.is_finite())
+            || !self.scale.iter().all(|v| v.is_finite())
+        {
             return false;
         }
-        let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(size, par, Default::default()));
+        let mut memory =
+            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(size, par, Default::default()));
         let regularization = llt::factor::LltRegularization {
             dynamic_regularization_delta: PIVOT_FLOOR,
             dynamic_regularization_epsilon: PIVOT_FLOOR,
         };
         let view = MatMut::from_column_major_slice_mut(&mut self.factor, size, size);
-        llt::factor::cholesky_in_place(view, regularization, par, MemStack::new(&mut memory), Default::default()).is_ok()
+        llt::factor::cholesky_in_place(
+            view,
+            regularization,
+            par,
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .is_ok()
     }
 
     /// Solves in place for the columns of `rhs`.
@@ -90,8 +107,10 @@ mod tests {
         let mut cholesky = Cholesky::default();
         assert!(cholesky.factor_gram(&rows, length, size, 0.0, Par::Seq));
         let expected: Vec<f64> = (0..size).map(|k| 10f64.powi(6 - 4 * k as i32) * (k as f64 + 1.0)).collect();
-        let image: Vec<f64> = (0..length).map(|i| (0..size).map(|k| rows[i + length * k] * expected[k]).sum()).collect();
-        let mut x: Vec<f64> = (0..size).map(|k| (0..length).map(|i| rows[i + length * k] * image[i]).sum()).collect();
+        let image: Vec<f64> =
+            (0..length).map(|i| (0..size).map(|k| rows[i + length * k] * expected[k]).sum()).collect();
+        let mut x: Vec<f64> =
+            (0..size).map(|k| (0..length).map(|i| rows[i + length * k] * image[i]).sum()).collect();
         cholesky.solve(&mut x);
         assert!(x.iter().zip(&expected).all(|(x, e)| (x / e - 1.0).abs() < 1e-10), "{x:?}");
     }

@@ -42,6 +42,13 @@ impl Gibbs {
         self.weights.len()
     }
 
+    /// `log((1/n) tr exp(t B))`.
+    pub(crate) fn log_mean_at(&self, t: f64) -> f64 {
+        let top = self.eigen.values[self.n() - 1];
+        let total: f64 = self.eigen.values.iter().map(|l| (t * (l - top)).exp()).sum();
+        t * top + (total / self.n() as f64).ln()
+    }
+
     /// `sum_k p_k lambda_k`.
     pub(crate) fn mean_value(&self) -> f64 {
         self.weights.iter().zip(&self.eigen.values).map(|(p, l)| p * l).sum()

@@ -1,9 +1,11 @@
 //! Random models and a brute-force oracle shared by the certificate tests.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, unused_imports)]
 
 pub mod certificates;
+pub mod reference;
 
 pub use certificates::*;
+pub use reference::*;
 use zbound::certify::Interval;
 use zbound::spectral::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Ising, Polynomial, VarSet};

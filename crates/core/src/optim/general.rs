@@ -1,0 +1,204 @@
+//! V_perp for any features, with Newton systems solved on its smaller side.
+//!
+//! The Newton step of the dual can be found among the matrices of V_perp ([`Ties`]) or as a weighted
+//! least-squares fit of a moment matrix to the Gibbs state ([`Fit`]); both give the step and, to
+//! second order, the optimal moments, which are the primal iterate. The entropy is its own
+//! barrier and the temperature the path parameter.
+
+use super::diagonal::power_norm;
+use super::fit::Fit;
+use super::path_newton::DualSpace;
+use super::ties::Ties;
+use crate::features::Classes;
+use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh, multiply};
+use faer::Par;
+
+/// Any Y whose entries sum to zero over every class, held as a full matrix.
+pub(crate) struct General<'a> {
+    classes: &'a Classes,
+    a: Square,
+    norm: f64,
+    rho: Square,
+    system: System,
+    /// Moments of the last Newton step, for the primal value.
+    fitted: Option<Vec<f64>>,
+    /// The Newton direction at the current state, when the primal value asked for it first.
+    ready: Option<Vec<f64>>,
+    scratch: Square,
+}
+
+enum System {
+    Ties(Ties),
+    Fit(Fit),
+}
+
+/// Up to this many dimensions V_perp is always the better conditioned side.
+const SMALL_PERP: usize = 300;
+
+impl<'a> General<'a> {
+    /// The space for `A = sum_C values_C A_C`.
+    pub(crate) fn new(classes: &'a Classes, values: &[f64], threads: usize) -> Self {
+        let n = classes.n();
+        let mut a = Square::zeros(n);
+        classes.fill(values, a.data_mut());
+        let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
+        let fit_cost = inside * inside * (0.5 * (n * n) as f64 + inside / 3.0);
+        let ties_cost = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
+        let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
+        let system = match perp <= SMALL_PERP as f64 || ties_cost < fit_cost {
+            true => System::Ties(Ties::new(classes, par)),
+            false => System::Fit(Fit::new(classes, par)),
+        };
+        General {
+            norm: power_norm(&a),
+            classes,
+            a,
+            rho: Square::zeros(n),
+            system,
+            fitted: None,
+            ready: None,
+            scratch: Square::zeros(n),
+        }
+    }
+
+    /// The moments `E x^C` of the last Newton step, if any was made.
+    pub(crate) fn fitted(&self) -> Option<&[f64]> {
+        self.fitted.as_deref()
+    }
+
+    /// `rho <- n sum_k p_k u_k u_k^T`.
+    fn fill_rho(&mut self, gibbs: &Gibbs) {
+        let n = gibbs.n();
+        let weight = |k: usize| n as f64 * gibbs.weights[k];
+        spectral_sum(gibbs, weight, gibbs.rank, &mut self.scratch, &mut self.rho);
+    }
+}
+
+/// `out <- sum_k w_k u_k u_k^T` over the last `rank` eigenvectors.
+pub(super) fn spectral_sum(
+    gibbs: &Gibbs,
+    w: impl Fn(usize) -> f64,
+    rank: usize,
+    scratch: &mut Square,
+    out: &mut Square,
+) {
+    let n = gibbs.n();
+    let first = n - rank;
+    for k in first..n {
+        let weight = w(k);
+        let target = &mut scratch.data_mut()[n * (k - first)..n * (k - first + 1)];
+        target.iter_mut().zip(gibbs.eigen.vectors.column(k)).for_each(|(t, u)| *t = weight * u);
+    }
+    let top = &gibbs.eigen.vectors.data()[n * first..];
+    multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
+}
+
+/// Row i of U as a contiguous column.
+pub(super) fn transposed_vectors(gibbs: &Gibbs) -> Square {
+    let n = gibbs.n();
+    let mut out = Square::zeros(n);
+    for k in 0..n {
+        for (i, u) in gibbs.eigen.vectors.column(k).iter().enumerate() {
+            out.data_mut()[k + n * i] = *u;
+        }
+    }
+    out
+}
+
+impl DualSpace for General<'_> {
+    fn len(&self) -> usize {
+        self.a.data().len()
+    }
+
+    fn scale(&self) -> f64 {
+        self.norm
+    }
+
+    fn start(&self, t: f64, y: &mut [f64]) {
+        // Second order in A/t, as for diagonals: proj_perp(A^2) / 2t.
+        let mut square = Square::zeros(self.a.n());
+        multiply::squares(&self.a, &self.a, &mut square);
+        self.classes.project_perp(square.data_mut());
+        y.iter_mut().zip(square.data()).for_each(|(y, s)| *y = s / (2.0 * t));
+    }
+
+    fn assemble(&self, y: &[f64], t: f64, out: &mut Square) {
+        if out.n() != self.a.n() {
+            *out = Square::zeros(self.a.n());
+        }
+        for ((o, a), y) in out.data_mut().iter_mut().zip(self.a.data()).zip(y) {
+            *o = (a - y) / t;
+        }
+        out.symmetrize();
+    }
+
+    fn residual(&mut self, gibbs: &Gibbs) -> f64 {
+        self.ready = None;
+        self.fill_rho(gibbs);
+        self.classes.project_perp(self.rho.data_mut());
+        (self.rho.data().iter().map(|v| v * v).sum::<f64>() / gibbs.n() as f64).sqrt()
+    }
+
+    fn direction(&mut self, gibbs: &Gibbs, tilt: f64, _accuracy: f64, out: &mut [f64]) -> bool {
+        if let (0.0, Some(ready)) = (tilt, self.ready.take()) {
+            out.copy_from_slice(&ready);
+            return true;
+        }
+        let solved = match &mut self.system {
+            System::Ties(ties) => ties.solve(gibbs, tilt, out),
+            System::Fit(fit) => fit.solve(self.classes, gibbs, tilt, out),
+        };
+        let Some(moments) = solved else { return false };
+        if tilt == 0.0 {
+            self.fitted = Some(moments);
+        }
+        out.iter().all(|v| v.is_finite())
+    }
+
+    fn slope(&self, gibbs: &Gibbs, direction: &[f64]) -> f64 {
+        let n = gibbs.n();
+        let mut image = vec![0.0; n];
+        let mut total = 0.0;
+        for k in n - gibbs.rank..n {
+            let u = gibbs.eigen.vectors.column(k);
+            image.fill(0.0);
+            for (column, x) in direction.chunks_exact(n).zip(u) {
+                image.iter_mut().zip(column).for_each(|(o, c)| *o += c * x);
+            }
+            total += gibbs.weights[k] * image.iter().zip(u).map(|(a, b)| a * b).sum::<f64>();
+        }
+        total
+    }
+
+    fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64 {
+        let mut direction = vec![0.0; self.len()];
+        if !self.direction(gibbs, 0.0, 0.0, &mut direction) {
+            return f64::NEG_INFINITY;
+        }
+        self.ready = Some(direction);
+        let mut sigma = Square::zeros(gibbs.n());
+        self.classes.fill(self.fitted.as_deref().unwrap_or_default(), sigma.data_mut());
+        let of_fit = feasible_value(&self.a, &sigma, work);
+        // The fit errs by rounding where weights are tiny; the projected state by its residual.
+        self.fill_rho(gibbs);
+        self.classes.project(self.rho.data_mut());
+        of_fit.max(feasible_value(&self.a, &self.rho, work))
+    }
+}
+
+/// `<A, Sigma>/n - tr Sigma log Sigma / n` after shrinking Sigma (unit diagonal, in V) towards I
+/// until it is positive: `(1 - u) Sigma + u I`, as in the paper.
+pub(crate) fn feasible_value(a: &Square, sigma: &Square, work: &mut EigenWork) -> f64 {
+    let n = a.n() as f64;
+    let mut spectrum = Eigen::default();
+    if !eigh(sigma, &mut spectrum, work) {
+        return f64::NEG_INFINITY;
+    }
+    let least = spectrum.values[0];
+    let u = if least < 0.0 { -least / (1.0 - least) } else { 0.0 };
+    let diagonal: f64 = a.diagonal().sum();
+    let linear = (1.0 - u) * a.dot(sigma) + u * diagonal;
+    let shrunk = spectrum.values.iter().map(|v| (1.0 - u) * v + u);
+    let entropy: f64 = shrunk.filter(|v| *v > 0.0).map(|v| v * v.ln()).sum();
+    (linear - entropy) / n
+}
