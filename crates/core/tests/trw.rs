@@ -35,7 +35,8 @@ fn instances() -> Vec<Value> {
 }
 
 fn problem_of(instance: &Value) -> Problem {
-    let fields: Vec<f64> = instance["fields"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+    let fields: Vec<f64> =
+        instance["fields"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
     let coupling = |c: &Value| {
         (c[0].as_u64().unwrap() as usize, c[1].as_u64().unwrap() as usize, c[2].as_f64().unwrap())
     };
@@ -91,7 +92,8 @@ fn ordinary_models_converge_whatever_the_graph() {
             let relative = solution.relaxation_gap.unwrap() / upper(&solution).abs().max(1.0);
             assert!(relative < 2e-8, "case {case} {rho:?}: {relative:e}");
         }
-        let (fixed, best) = (upper(&solve(&problem, Rho::Resistance)), upper(&solve(&problem, Rho::Optimized)));
+        let (fixed, best) =
+            (upper(&solve(&problem, Rho::Resistance)), upper(&solve(&problem, Rho::Optimized)));
         assert!(best <= fixed + 1e-7 * fixed.abs().max(1.0), "case {case}: {best} > {fixed}");
     }
 }
@@ -113,9 +115,16 @@ fn fixed_probabilities_match_the_reference() {
 fn optimised_probabilities_match_the_reference() {
     for instance in instances() {
         let stored = &instance["ref"]["trw_opt"];
-        let (Some(value), Some(lower)) = (stored["value"].as_f64(), stored["lower"].as_f64()) else { continue };
+        let (Some(value), Some(lower)) = (stored["value"].as_f64(), stored["lower"].as_f64()) else {
+            continue;
+        };
         let solution = solve(&problem_of(&instance), Rho::Optimized);
-        assert!(upper(&solution) <= value + REFERENCE_TOL, "{}: {}", instance["id"], upper(&solution) - value);
+        assert!(
+            upper(&solution) <= value + REFERENCE_TOL,
+            "{}: {}",
+            instance["id"],
+            upper(&solution) - value
+        );
         assert!(upper(&solution) >= lower - 1e-12, "{}", instance["id"]);
     }
 }
@@ -272,9 +281,12 @@ fn read_pairwise_uai(text: &str) -> Ising {
         let logs: Vec<f64> = (0..size).map(|_| next().ln()).collect();
         for subset in 0..size {
             // Walsh transform; the last variable of the scope is the fastest.
-            let sign = |state: usize| if (state & subset).count_ones() % 2 == subset.count_ones() % 2 { 1.0 } else { -1.0 };
+            let sign = |state: usize| {
+                if (state & subset).count_ones() % 2 == subset.count_ones() % 2 { 1.0 } else { -1.0 }
+            };
             let value = logs.iter().enumerate().map(|(s, l)| sign(s) * l).sum::<f64>() / size as f64;
-            let members = scope.iter().rev().enumerate().filter(|(k, _)| subset >> k & 1 == 1).map(|(_, &i)| i);
+            let members =
+                scope.iter().rev().enumerate().filter(|(k, _)| subset >> k & 1 == 1).map(|(_, &i)| i);
             coefficients.push((members.collect::<VarSet>(), value));
         }
     }
@@ -324,7 +336,10 @@ fn a_large_grid_is_solved_from_two_combs() {
     let problem = problem(Ising::new(side * side, &fields, &couplings).unwrap(), 1.0);
     let settings = Settings::default().with_rho(Rho::Resistance).with_tol(1e-6);
     let solution = Trw.solve(&problem, &settings).unwrap();
-    eprintln!("{side} x {side}: {:.2} s, {} steps, gap {:?}", solution.seconds, solution.iterations, solution.relaxation_gap);
+    eprintln!(
+        "{side} x {side}: {:.2} s, {} steps, gap {:?}",
+        solution.seconds, solution.iterations, solution.relaxation_gap
+    );
     assert_eq!(solution.stop, StopReason::Converged);
     assert!(solution.relaxation_gap.unwrap() < 2e-6 * upper(&solution).abs());
 }

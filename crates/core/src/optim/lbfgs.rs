@@ -59,7 +59,8 @@ pub(crate) fn minimise(
     let mut value = objective(x, &mut gradient);
     let mut history = History { pairs: VecDeque::new(), memory: options.memory };
     for _ in 0..options.max_iterations {
-        let free: Vec<bool> = (0..n).map(|i| lower.is_none_or(|l| x[i] > l[i] || gradient[i] < 0.0)).collect();
+        let free: Vec<bool> =
+            (0..n).map(|i| lower.is_none_or(|l| x[i] > l[i] || gradient[i] < 0.0)).collect();
         let size = (0..n).filter(|&i| free[i]).fold(0.0f64, |top, i| top.max(gradient[i].abs()));
         if !(size > options.gradient_tol) {
             return LbfgsEnding::Converged;

@@ -130,7 +130,9 @@ mod tests {
     fn the_minimiser_satisfies_the_optimality_conditions() {
         let k = 6;
         for seed in 0..50usize {
-            let value = |i: usize, j: usize| (((i * 7 + j * 13 + seed * 31) * 2654435761) % 1000) as f64 / 500.0 - 1.0;
+            let value = |i: usize, j: usize| {
+                (((i * 7 + j * 13 + seed * 31) * 2654435761) % 1000) as f64 / 500.0 - 1.0
+            };
             let mut hessian = vec![0.0; k * k];
             for i in 0..k {
                 for j in 0..k {

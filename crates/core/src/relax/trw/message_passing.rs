@@ -40,7 +40,9 @@ pub(super) fn pass_messages(
             let [to_first, to_second] = messages[e];
             let from_second = message(couplings[e], beliefs[j as usize] - to_second);
             let from_first = message(couplings[e], beliefs[i as usize] - to_first);
-            for (side, (old, new)) in [(to_first, from_second), (to_second, from_first)].into_iter().enumerate() {
+            for (side, (old, new)) in
+                [(to_first, from_second), (to_second, from_first)].into_iter().enumerate()
+            {
                 let damped = DAMPING * old + (1.0 - DAMPING) * new;
                 change = change.max((damped - old).abs());
                 messages[e][side] = damped;

@@ -56,7 +56,9 @@ impl Relaxation for Trw {
     ) -> Result<Solution> {
         settings.validate()?;
         let ising = problem.polynomial().as_ising().ok_or_else(|| {
-            Error::NotApplicable("trw bounds pairwise models, this one has a term of arity three or more".into())
+            Error::NotApplicable(
+                "trw bounds pairwise models, this one has a term of arity three or more".into(),
+            )
         })?;
         if !matches!(settings.solver, Solver::Auto | Solver::MessagePassing) {
             return Err(Error::Setting(format!(

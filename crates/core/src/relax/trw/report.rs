@@ -80,7 +80,8 @@ pub(super) fn constant_bound(problem: &Problem) -> Result<Solution> {
     let f = problem.polynomial();
     let value = f.pairwise_part().constant() + f.l1_norm();
     let mut solution = Solution::new(Method::Trw, StopReason::NumericalTrouble);
-    solution.reason = Some("f / eps exceeds the range of floating point; the bound is max f <= sum |theta|".into());
+    solution.reason =
+        Some("f / eps exceeds the range of floating point; the bound is max f <= sum |theta|".into());
     solution.estimate = value;
     let components = vec![Component { weight: 1.0, form: Form::Constant { value: value.next_up() } }];
     let proof = Certificate { eps: problem.eps(), slack: Slack::default(), components, witness: None };

@@ -67,7 +67,13 @@ pub(super) fn best_vertex(model: &Scaled, rho: &[f64], point: &Point) -> (Vec<u3
 
 impl<'a> RhoSearch<'a> {
     /// Starts from a mixture whose inner problem has been solved.
-    pub(super) fn new(model: &'a Scaled, mixture: Mixture, inner: Inner, system: GraphSystem, tol: f64) -> Self {
+    pub(super) fn new(
+        model: &'a Scaled,
+        mixture: Mixture,
+        inner: Inner,
+        system: GraphSystem,
+        tol: f64,
+    ) -> Self {
         let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
         RhoSearch { model, mixture, inner, system, least }
     }
@@ -233,10 +239,9 @@ impl<'a> RhoSearch<'a> {
             forest.edges().iter().for_each(|&e| there[e as usize] += w);
         }
         let edges = self.inner.rho.iter().zip(&there).zip(&self.model.couplings);
-        edges.filter(|((now, then), v)| **v != 0.0 && **then < KEEP_FRACTION * **now).fold(
-            1.0,
-            |t, ((now, then), _)| t.min((1.0 - KEEP_FRACTION) * now / (now - then)),
-        )
+        edges
+            .filter(|((now, then), v)| **v != 0.0 && **then < KEEP_FRACTION * **now)
+            .fold(1.0, |t, ((now, then), _)| t.min((1.0 - KEEP_FRACTION) * now / (now - then)))
     }
 
     fn drop_unused(&mut self) {

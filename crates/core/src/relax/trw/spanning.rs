@@ -117,12 +117,7 @@ pub(crate) fn resistance_mixture(d: usize, ends: &[[u32; 2]]) -> (Vec<Vec<u32>>,
 /// gradient from the forests `start`, which cover every edge.
 ///
 /// **Cost** one maximum spanning forest and one quadratic program per forest.
-fn decompose(
-    d: usize,
-    ends: &[[u32; 2]],
-    rho: &[f64],
-    start: Vec<Vec<u32>>,
-) -> (Vec<Vec<u32>>, Vec<f64>) {
+fn decompose(d: usize, ends: &[[u32; 2]], rho: &[f64], start: Vec<Vec<u32>>) -> (Vec<Vec<u32>>, Vec<f64>) {
     let (mut forests, covering) = (start.clone(), start);
     let mut weights = vec![1.0 / forests.len() as f64; forests.len()];
     let mut best = f64::INFINITY;
@@ -146,7 +141,8 @@ fn decompose(
         }
         let distance = residual.iter().fold(0.0f64, |top, r| top.max(r.abs()));
         let next = max_spanning_forest(d, ends, &residual);
-        if distance <= DECOMPOSITION_TOL || forests.contains(&next) || (distance >= best && distance < 1e-11) {
+        if distance <= DECOMPOSITION_TOL || forests.contains(&next) || (distance >= best && distance < 1e-11)
+        {
             break;
         }
         best = best.min(distance);
