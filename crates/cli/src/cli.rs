@@ -1,6 +1,6 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bound, completions, convert, exact, generate, info, verify};
+use crate::commands::{bench, bound, completions, convert, exact, generate, info, verify};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -53,6 +53,8 @@ enum Command {
     Generate(generate::Args),
     /// Re-derive the bound that a certificate proves
     Verify(verify::Args),
+    /// Time every method on random models of growing size, on this machine
+    Bench(bench::Args),
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions(completions::Args),
@@ -68,6 +70,7 @@ impl Cli {
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),
             Command::Verify(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),
         }
     }

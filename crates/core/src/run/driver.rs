@@ -51,8 +51,10 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
             settings.solver = Solver::Auto;
         }
         // Equal shares of what is left: a method that ends early leaves its time to the next.
+        let runs = |method: &Method| *method == Method::Exact || relaxation(*method).is_some();
+        let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
-        settings.time_limit_secs = left.map(|left| left.max(0.0) / (methods.len() - done) as f64);
+        settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
         results.push(job.run(method, &settings, observer)?);
     }
     let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
