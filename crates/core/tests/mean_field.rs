@@ -109,8 +109,8 @@ fn a_large_grid_takes_seconds() {
             couplings.push((i, i + side, random.between(-1.0, 1.0)));
         }
     }
-    let solution =
-        MeanField.solve(&problem(Ising::new(side * side, &fields, &couplings).unwrap(), 1.0), &Settings::default());
+    let solution = MeanField
+        .solve(&problem(Ising::new(side * side, &fields, &couplings).unwrap(), 1.0), &Settings::default());
     let solution = solution.unwrap();
     eprintln!("{side} x {side}: {:.2} s, {} sweeps", solution.seconds, solution.iterations);
     assert!(matches!(solution.certificate.as_ref().unwrap().witness, Some(Witness::Forest { .. })));

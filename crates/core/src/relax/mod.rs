@@ -1,5 +1,6 @@
 //! One file per bound.
 
+mod combined;
 pub(crate) mod forest;
 mod greedy;
 mod logdet;
@@ -7,6 +8,7 @@ mod mean_field;
 mod quantum;
 mod trw;
 
+pub use combined::Combined;
 pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
 pub use mean_field::MeanField;

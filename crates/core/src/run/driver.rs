@@ -10,7 +10,7 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
+use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumGreedy, Relaxation, Trw};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -68,6 +68,8 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
         Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
         Method::LogDet => Some(Box::new(LogDet)),
         Method::Trw => Some(Box::new(Trw)),
+        Method::MeanField => Some(Box::new(MeanField)),
+        Method::Combined => Some(Box::new(Combined)),
         _ => None,
     }
 }

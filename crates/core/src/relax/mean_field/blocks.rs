@@ -39,7 +39,8 @@ impl<'a> Blocks<'a> {
         }
         let mut ends = vec![Vec::new(); count];
         let mut couplings = vec![Vec::new(); count];
-        let mut outside: Vec<Vec<Vec<(u32, f64)>>> = spins.iter().map(|s| vec![Vec::new(); s.len()]).collect();
+        let mut outside: Vec<Vec<Vec<(u32, f64)>>> =
+            spins.iter().map(|s| vec![Vec::new(); s.len()]).collect();
         let mut cross = Vec::new();
         for (e, (i, j, v)) in ising.triples().enumerate().filter(|(_, t)| t.2 != 0.0) {
             let (a, b) = (block[i] as usize, block[j] as usize);
@@ -119,11 +120,8 @@ impl<'a> Blocks<'a> {
             let [i, j] = self.ising.edges()[e as usize];
             value += self.ising.couplings()[e as usize] / self.eps * inner[i as usize] * inner[j as usize];
         }
-        let kept: Vec<_> = self
-            .ising
-            .triples()
-            .filter(|&(i, j, v)| v != 0.0 && self.block[i] == self.block[j])
-            .collect();
+        let kept: Vec<_> =
+            self.ising.triples().filter(|&(i, j, v)| v != 0.0 && self.block[i] == self.block[j]).collect();
         let g = Ising::new(self.ising.d(), &fields, &kept)?;
         Ok((self.ising.constant() + self.eps * value, Polynomial::from(g)))
     }
@@ -133,7 +131,8 @@ impl<'a> Blocks<'a> {
 /// stays a forest.
 fn partition(ising: &Ising) -> Vec<u32> {
     let (d, adjacency) = (ising.d(), ising.adjacency());
-    let strength = |i: usize| adjacency.of(i).iter().map(|&(_, e)| ising.couplings()[e as usize].abs()).sum::<f64>();
+    let strength =
+        |i: usize| adjacency.of(i).iter().map(|&(_, e)| ising.couplings()[e as usize].abs()).sum::<f64>();
     let strengths: Vec<f64> = (0..d).map(strength).collect();
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]).then(a.cmp(&b)));

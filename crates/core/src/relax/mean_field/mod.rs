@@ -217,7 +217,8 @@ impl<'a> Search<'a> {
         let mut best: Option<(CertifiedBound, Certificate)> = None;
         for witness in witnesses {
             let witness = Some(witness);
-            let proof = Certificate { eps: self.eps, slack: Slack::default(), components: Vec::new(), witness };
+            let proof =
+                Certificate { eps: self.eps, slack: Slack::default(), components: Vec::new(), witness };
             match proof.verify_lower(self.f) {
                 Ok(bound) if best.as_ref().is_none_or(|(b, _)| bound > *b) => best = Some((bound, proof)),
                 Ok(_) => {}
