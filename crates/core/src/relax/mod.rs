@@ -1,5 +1,14 @@
 //! One file per bound.
 
+pub(crate) mod forest;
+mod marginal_intervals;
+mod mean_field;
+mod trw;
+
+pub use marginal_intervals::marginal_intervals;
+pub use mean_field::MeanField;
+pub use trw::Trw;
+
 use crate::error::Result;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;

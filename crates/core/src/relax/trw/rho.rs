@@ -1,0 +1,279 @@
+//! Edge probabilities that minimise the TRW bound: conditional gradient over spanning forests,
+//! fully corrective with second-order information.
+//!
+//! `B(rho) = max_mu L(mu, rho)` is convex with gradient `-I_e`, so the best vertex is a maximum
+//! spanning forest under mutual information, and `I . (vertex - rho)` bounds the distance to the
+//! optimum. Between vertices the weights of all forests move together by Newton's method on the
+//! simplex; the Hessian of B is `diag(J_e^2 / (rho_e I_cc)) + R A^-1 R^T`, A the matrix of the inner
+//! solve.
+
+use super::newton::{MessagePoint, cool, settle};
+use super::point::Point;
+use super::spanning::max_spanning_forest;
+use super::trees::{Mixture, Scaled};
+use crate::optim::graph_system::GraphSystem;
+use crate::optim::simplex_qp::minimise_on_simplex;
+use crate::relax::forest::Forest;
+
+/// Newton steps on the weights between two vertices.
+const CORRECTIVE_STEPS: usize = 4;
+
+/// An edge keeps at least this fraction of its probability in one step.
+const KEEP_FRACTION: f64 = 0.05;
+
+/// Share of the starting mixture that is never given up, so that every coupling keeps a tree; by
+/// convexity it costs no more than this fraction of what the search gains. Relative to the tolerance.
+const START_SHARE: f64 = 0.3;
+
+/// Factor by which that share grows when the search stalls.
+const LIFT: f64 = 100.0;
+
+/// The share beyond which a stalled search ends.
+const LARGEST_SHARE: f64 = 1e-3;
+
+/// Error of the messages at which the inner problem is solved.
+pub(super) const INNER_TOL: f64 = 1e-11;
+
+/// A mixture with the solved inner problem.
+pub(super) struct RhoSearch<'a> {
+    model: &'a Scaled,
+    pub(super) mixture: Mixture,
+    pub(super) inner: Inner,
+    system: GraphSystem,
+    /// Least weights of the starting forests, which stay first in the mixture.
+    least: Vec<f64>,
+}
+
+/// Edge probabilities with the dual and primal solutions there.
+pub(super) struct Inner {
+    pub(super) rho: Vec<f64>,
+    pub(super) dual: MessagePoint,
+    pub(super) primal: Point,
+    /// Value of the mixture at the messages.
+    pub(super) upper: f64,
+}
+
+impl Inner {
+    /// The values that belong to `dual`.
+    pub(super) fn new(model: &Scaled, mixture: &Mixture, rho: Vec<f64>, dual: MessagePoint) -> Self {
+        let primal = Point::new(model, &rho, dual.odds.clone());
+        let upper = mixture.value(model, &dual.messages);
+        Inner { rho, dual, primal, upper }
+    }
+}
+
+/// The maximum spanning forest under mutual information, and how much it could gain at most.
+pub(super) fn best_vertex(model: &Scaled, rho: &[f64], point: &Point) -> (Vec<u32>, f64) {
+    let information: Vec<f64> = point.edges.iter().map(|e| e.information).collect();
+    let vertex = max_spanning_forest(model.d, &model.ends, &information);
+    let best: f64 = vertex.iter().map(|&e| information[e as usize]).sum();
+    let now: f64 = information.iter().zip(rho).map(|(i, r)| i * r).sum();
+    (vertex, best - now)
+}
+
+impl<'a> RhoSearch<'a> {
+    /// Starts from a mixture whose inner problem has been solved.
+    pub(super) fn new(
+        model: &'a Scaled,
+        mixture: Mixture,
+        inner: Inner,
+        system: GraphSystem,
+        tol: f64,
+    ) -> Self {
+        let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
+        RhoSearch { model, mixture, inner, system, least }
+    }
+
+    /// Adds `vertex` to the mixture and re-optimises all weights; false when nothing improved.
+    ///
+    /// **Cost** per corrective step: one solve on the graph per forest, one k x k quadratic
+    /// program, a few inner solves.
+    pub(super) fn improve(&mut self, vertex: &[u32], target: f64, stop: &mut dyn FnMut() -> bool) -> bool {
+        let known = self.mixture.forests.iter().any(|f| f.edges() == vertex);
+        if !known && let Some(forest) = Forest::new(self.model.d, &self.model.ends, vertex) {
+            self.mixture.forests.push(forest);
+            self.mixture.weights.push(0.0);
+        }
+        let mut improved = false;
+        for _ in 0..CORRECTIVE_STEPS {
+            let (gradient, hessian) = self.weight_model();
+            let weights = &self.mixture.weights;
+            let k = weights.len();
+            let goal = self.model_minimiser(&gradient, &hessian);
+            let slope: f64 = (0..k).map(|a| gradient[a] * (goal[a] - weights[a])).sum();
+            let moved = slope < 0.0 && self.step_towards(&goal, slope, stop);
+            if !moved {
+                break;
+            }
+            improved = true;
+            if self.forest_gap(&self.inner) <= target {
+                break;
+            }
+        }
+        self.drop_unused();
+        improved
+    }
+
+    /// Weights that minimise the quadratic model of B, above their least values.
+    fn model_minimiser(&self, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
+        let weights = &self.mixture.weights;
+        let k = weights.len();
+        let least = |a: usize| self.least.get(a).copied().unwrap_or(0.0);
+        let room = 1.0 - self.least.iter().sum::<f64>();
+        // In v = (w - least) / room the model is g . (w - w0) + (w - w0) H (w - w0) / 2.
+        let linear: Vec<f64> = (0..k)
+            .map(|a| {
+                let pull: f64 = (0..k).map(|b| hessian[a * k + b] * (weights[b] - least(b))).sum();
+                (pull - gradient[a]) / room
+            })
+            .collect();
+        let mut goal: Vec<f64> = (0..k).map(|a| ((weights[a] - least(a)) / room).max(0.0)).collect();
+        minimise_on_simplex(hessian, &linear, &mut goal);
+        (0..k).map(|a| least(a) + room * goal[a]).collect()
+    }
+
+    /// Gives every edge more probability when the inner problem has become too hard to solve; false
+    /// when that has been done enough.
+    pub(super) fn lift(&mut self, stop: &mut dyn FnMut() -> bool) -> bool {
+        let share: f64 = LIFT * self.least.iter().sum::<f64>();
+        if share > LARGEST_SHARE {
+            return false;
+        }
+        self.least.iter_mut().for_each(|w| *w *= LIFT);
+        self.mixture.weights.iter_mut().for_each(|w| *w *= 1.0 - share);
+        self.mixture.weights.iter_mut().zip(&self.least).for_each(|(w, least)| *w += least);
+        let rho = self.mixture.rho(self.inner.rho.len());
+        let dual = self.solve_inner(&rho, stop);
+        self.inner = Inner::new(self.model, &self.mixture, rho, dual);
+        true
+    }
+
+    /// How much the best forest of the mixture could gain at most.
+    fn forest_gap(&self, inner: &Inner) -> f64 {
+        let information = |e: usize| inner.primal.edges[e].information;
+        let now: f64 = inner.rho.iter().enumerate().map(|(e, r)| r * information(e)).sum();
+        let gain = |f: &Forest| f.edges().iter().map(|&e| information(e as usize)).sum::<f64>() - now;
+        self.mixture.forests.iter().map(gain).fold(0.0, f64::max)
+    }
+
+    /// Gradient and Hessian of B in the weights of the forests.
+    fn weight_model(&mut self) -> (Vec<f64>, Vec<f64>) {
+        let (model, point) = (self.model, &self.inner.primal);
+        point.load_hessian(model, &self.inner.rho, &mut self.system);
+        let spreads = point.spreads();
+        let couplings = model.tree_couplings(&self.inner.rho);
+        let curvature: Vec<f64> = (0..model.ends.len())
+            .map(|e| match couplings[e] == 0.0 {
+                true => 0.0,
+                false => couplings[e].powi(2) * point.edges[e].inverse_curvature / self.inner.rho[e],
+            })
+            .collect();
+        let k = self.mixture.forests.len();
+        let mut gradient = vec![0.0; k];
+        let (mut pulls, mut responses) = (Vec::with_capacity(k), Vec::with_capacity(k));
+        for (a, forest) in self.mixture.forests.iter().enumerate() {
+            let mut pull = vec![0.0; model.d];
+            for &e in forest.edges() {
+                let edge = &point.edges[e as usize];
+                gradient[a] -= edge.information;
+                for (side, &i) in model.ends[e as usize].iter().enumerate() {
+                    let slope = -edge.messages[side] - edge.slopes[side] * couplings[e as usize];
+                    pull[i as usize] += spreads[i as usize] * slope;
+                }
+            }
+            let mut response = pull.clone();
+            self.system.solve(&mut response);
+            pulls.push(pull);
+            responses.push(response);
+        }
+        let mut hessian = vec![0.0; k * k];
+        let mut member = vec![0.0; model.ends.len()];
+        for a in 0..k {
+            let edges = self.mixture.forests[a].edges();
+            edges.iter().for_each(|&e| member[e as usize] = curvature[e as usize]);
+            for b in 0..=a {
+                let shared: f64 = self.mixture.forests[b].edges().iter().map(|&e| member[e as usize]).sum();
+                let through_means: f64 = pulls[a].iter().zip(&responses[b]).map(|(p, r)| p * r).sum();
+                hessian[a * k + b] = shared + through_means;
+                hessian[b * k + a] = shared + through_means;
+            }
+            edges.iter().for_each(|&e| member[e as usize] = 0.0);
+        }
+        (gradient, hessian)
+    }
+
+    /// Backtracks from the weights towards `goal` until B falls or, where rounding hides that,
+    /// until the gap of the mixture's forests does.
+    fn step_towards(&mut self, goal: &[f64], slope: f64, stop: &mut dyn FnMut() -> bool) -> bool {
+        let old = self.mixture.weights.clone();
+        let noise = 1e-14 * (self.model.d as f64 + self.inner.upper.abs());
+        let gap = self.forest_gap(&self.inner);
+        let mut t = self.longest_step(goal);
+        for _ in 0..12 {
+            self.mixture.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
+            let rho = self.mixture.rho(self.inner.rho.len());
+            let mut stopped = false;
+            let dual = self.solve_inner(&rho, &mut || {
+                stopped = stopped || stop();
+                stopped
+            });
+            if stopped {
+                break;
+            }
+            let next = Inner::new(self.model, &self.mixture, rho, dual);
+            let change = next.upper - self.inner.upper;
+            let falls = change < 0.1 * t * slope && change < -noise;
+            if falls || change <= noise && self.forest_gap(&next) < 0.9 * gap {
+                self.inner = next;
+                return true;
+            }
+            t *= 0.5;
+        }
+        self.mixture.weights = old;
+        false
+    }
+
+    /// Solves the inner problem at `rho`, from the messages at hand or else from high temperature.
+    fn solve_inner(&mut self, rho: &[f64], stop: &mut dyn FnMut() -> bool) -> MessagePoint {
+        let mut dual = self.warm_start(rho);
+        if settle(self.model, rho, &mut dual, &mut self.system, INNER_TOL, &mut |_| stop()) || stop() {
+            return dual;
+        }
+        let mut cooled = cool(self.model, rho, &mut self.system, stop);
+        settle(self.model, rho, &mut cooled, &mut self.system, INNER_TOL, &mut |_| stop());
+        if cooled.size < dual.size { cooled } else { dual }
+    }
+
+    /// Messages for `rho` from those at hand: as they are, or with `rho M` kept, which is right for
+    /// edges of vanishing probability.
+    fn warm_start(&self, rho: &[f64]) -> MessagePoint {
+        let messages = &self.inner.dual.messages;
+        let kept = MessagePoint::new(self.model, rho, messages.clone());
+        let ratio = self.inner.rho.iter().zip(rho).map(|(old, new)| old / new);
+        let scaled = messages.iter().zip(ratio).map(|(m, r)| [m[0] * r, m[1] * r]).collect();
+        let scaled = MessagePoint::new(self.model, rho, scaled);
+        if scaled.size < kept.size { scaled } else { kept }
+    }
+
+    /// The longest step towards `goal` that keeps every edge alive.
+    fn longest_step(&self, goal: &[f64]) -> f64 {
+        let mut there = vec![0.0; self.inner.rho.len()];
+        for (forest, w) in self.mixture.forests.iter().zip(goal) {
+            forest.edges().iter().for_each(|&e| there[e as usize] += w);
+        }
+        let edges = self.inner.rho.iter().zip(&there).zip(&self.model.couplings);
+        edges
+            .filter(|((now, then), v)| **v != 0.0 && **then < KEEP_FRACTION * **now)
+            .fold(1.0, |t, ((now, then), _)| t.min((1.0 - KEEP_FRACTION) * now / (now - then)))
+    }
+
+    fn drop_unused(&mut self) {
+        let start = self.least.len();
+        let keep: Vec<bool> =
+            self.mixture.weights.iter().enumerate().map(|(a, &w)| a < start || w > 0.0).collect();
+        let mut kept = keep.iter();
+        self.mixture.forests.retain(|_| kept.next() == Some(&true));
+        let mut kept = keep.iter();
+        self.mixture.weights.retain(|_| kept.next() == Some(&true));
+    }
+}
