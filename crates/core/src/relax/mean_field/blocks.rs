@@ -29,7 +29,12 @@ impl<'a> Blocks<'a> {
     ///
     /// **Cost** O(m log d) for a few blocks.
     pub(super) fn new(ising: &'a Ising, eps: f64) -> Self {
-        let block = partition(ising);
+        let coupled: Vec<u32> =
+            (0..ising.edges().len() as u32).filter(|&e| ising.couplings()[e as usize] != 0.0).collect();
+        let block = match Forest::new(ising.d(), ising.edges(), &coupled) {
+            Some(_) => vec![0; ising.d()],
+            None => partition(ising),
+        };
         let count = block.iter().max().map_or(0, |b| *b as usize + 1);
         let mut spins = vec![Vec::new(); count];
         let mut place = vec![0u32; ising.d()];
@@ -187,8 +192,7 @@ mod tests {
     fn a_tree_is_one_block_and_a_grid_needs_few() {
         let chain: Vec<_> = (1..9).map(|i| (i - 1, i, 1.0)).collect();
         let tree = Ising::new(9, &[0.1; 9], &chain).unwrap();
-        let blocks = partition(&tree);
-        assert!(blocks.iter().all(|&b| b <= 1));
+        assert_eq!(Blocks::new(&tree, 1.0).forests.len(), 1);
         let side = 8usize;
         let mut edges = Vec::new();
         for i in 0..side * side {
