@@ -132,5 +132,5 @@ pub(crate) fn transposed(a: &Matrix) -> Matrix {
 }
 
 pub(crate) fn frobenius(m: &Matrix) -> f64 {
-    m.data.iter().map(|v| v * v).sum::<f64>().sqrt()
+    (m.data.iter().map(|v| v * v).sum::<f64>() + m.data.len() as f64 * TINY).sqrt()
 }

@@ -54,7 +54,7 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
     let (l, l_error, l_size) = differences(&point.values);
     let weighted = Matrix { n, data: (0..n * n).map(|k| eta[k % n] * u.data[k]).collect() };
     let b = times(&turned, &weighted);
-    let w_norm = eta.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let w_norm = (eta.iter().map(|w| w * w).sum::<f64>() + n as f64 * f64::MIN_POSITIVE).sqrt();
     let b_error = gemm * frobenius(u) * frobenius(&weighted) + swap * w_norm;
     let c = Matrix { n, data: b.data.iter().zip(&l.data).map(|(b, l)| b * l).collect() };
     let c_error = (l_error + 2.0 * U * l_size) * frobenius(&b) + l_size * b_error;
@@ -65,7 +65,7 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
     let products = gemm * frobenius(u) * frobenius(&p) + norm * gemm * frobenius(u) * frobenius(&c);
     let under = 16.0 * (n * n * n) as f64 * TINY * (1.0 + l_size);
     let sum = c_error + swap * frobenius(&c) + products + 2.0 * U * frobenius(&gradient) + under;
-    let error = sum * (1.0 + 1e-9);
+    let error = sum * (1.0 + 8.0 * (n * n + 64) as f64 * f64::EPSILON);
     let trace: f64 = (0..n * n).map(|k| eta[k % n] * u.data[k] * u.data[k] * point.values[k / n]).sum();
     let trace = at(trace) * at(1.0 + (n * n + 16) as f64 * f64::EPSILON) + at((n * n) as f64 * TINY);
     let moved = total * at(swap * (1.0 + 1e-9)) * at(maximum(&point.values));

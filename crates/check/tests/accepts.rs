@@ -237,7 +237,7 @@ fn a_multiple_precision_checker_agrees() {
     let mut random = Random(36);
     let folder = tempfile::tempdir().unwrap();
     let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
-    for case in 0..cases(6, 200) {
+    for case in 0..cases(6, 60) {
         let (d, scale) = (random.size(), random.model_scale());
         let f = random_polynomial(&mut random, d, scale);
         std::fs::write(&model, native_json(&f)).unwrap();
