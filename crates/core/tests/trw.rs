@@ -2,8 +2,8 @@
 
 mod proofs;
 
-use serde_json::Value;
 use proofs::{Random, brute_force, cases, random_ising};
+use serde_json::Value;
 use zbound::relax::{Relaxation, Trw};
 use zbound::{
     Error, Features, Flow, Ising, Polynomial, Problem, Progress, Rho, Settings, Solution, Solver, StopReason,
