@@ -44,6 +44,8 @@ impl Centre {
     }
 }
 
+/// Points closer to the boundary than this count as outside: beyond, derivatives are rounding.
+const INSIDE: f64 = 1e-14;
 /// Fraction of the way to the boundary one step may take.
 const TO_BOUNDARY: f64 = 0.95;
 
@@ -72,7 +74,7 @@ impl Barrier {
         let mut barrier = 0.0;
         for &triple in &self.triples {
             let g = slacks(&moments, triple);
-            if !g.iter().all(|g| *g > 0.0) {
+            if !g.iter().all(|g| *g > INSIDE) {
                 return None;
             }
             barrier += (g[0] * g[1] * g[2] * g[3]).ln();
@@ -84,7 +86,7 @@ impl Barrier {
             sigma.data_mut()[l + self.n * k] = *m;
         }
         let mut eigen = Eigen::default();
-        if !eigh(&sigma, &mut eigen, &mut self.work) || !(eigen.values[0] > 1e-15) {
+        if !eigh(&sigma, &mut eigen, &mut self.work) || !(eigen.values[0] > INSIDE) {
             return None;
         }
         barrier += eigen.values.iter().map(|v| v.ln()).sum::<f64>();

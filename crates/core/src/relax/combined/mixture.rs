@@ -93,10 +93,18 @@ impl Mixture {
     }
 
     /// One elimination component per forest: the tree distributions with these moments, in the
-    /// units of the model.
-    pub(super) fn components(&self, d: usize, moments: &[f64], eps: f64) -> Result<Vec<Component>> {
+    /// units of the model. What is left of the gradient, `residual`, is shared among the trees
+    /// that can carry it: it then moves the bound by its product with the moments, not by its norm.
+    pub(super) fn components(
+        &self,
+        d: usize,
+        moments: &[f64],
+        residual: &[f64],
+        eps: f64,
+    ) -> Result<Vec<Component>> {
         let ends = all_pairs(d);
-        let fields: Vec<f64> = (0..d).map(|s| moments[pair(0, s + 1)].atanh()).collect();
+        let rho = self.rho(moments.len());
+        let fields: Vec<f64> = (1..=d).map(|s| moments[pair(0, s)].atanh() + residual[pair(0, s)]).collect();
         let build = |forest: &Vec<usize>, weight: f64| {
             let mut h = fields.clone();
             let mut triples = Vec::with_capacity(forest.len());
@@ -107,7 +115,7 @@ impl Mixture {
                 let [along_i, along_j, coupling] = super::barrier::ratio_parameters(a, b, c);
                 h[i] += along_i;
                 h[j] += along_j;
-                triples.push((i, j, eps * coupling));
+                triples.push((i, j, eps * (coupling + residual[e] / rho[e])));
                 chosen.push(pair_of_spins(i, j));
             }
             h.iter_mut().for_each(|v| *v *= eps);
