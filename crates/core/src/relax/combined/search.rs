@@ -94,7 +94,7 @@ impl Search {
 
     /// Lowers tau until the gap at the centre is `relative_gap`.
     fn follow(&mut self, relative_gap: f64, monitor: &mut Monitor<'_>) -> Result<(), StopReason> {
-        let mut factor: f64 = 0.1;
+        let mut factor: f64 = 0.25;
         let mut last = None;
         loop {
             match self.recentre(monitor)? {
