@@ -8,6 +8,9 @@ use crate::model::{Ising, Polynomial};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{max_spanning_forest, resistance_mixture, stars};
 
+/// Trees take over a residual up to this size; a larger one is left to the defect.
+const CARRIED: f64 = 1e-3;
+
 /// Forests on the d spins, as pair numbers among the vertices 1..=d, with weights that sum to one.
 #[derive(Clone)]
 pub(super) struct Mixture {
@@ -115,7 +118,9 @@ impl Mixture {
                 let [along_i, along_j, coupling] = super::barrier::ratio_parameters(a, b, c);
                 h[i] += along_i;
                 h[j] += along_j;
-                triples.push((i, j, eps * (coupling + residual[e] / rho[e])));
+                let shared = residual[e] / rho[e];
+                let carried = if shared.abs() < CARRIED { shared } else { 0.0 };
+                triples.push((i, j, eps * (coupling + carried)));
                 chosen.push(pair_of_spins(i, j));
             }
             h.iter_mut().for_each(|v| *v *= eps);

@@ -27,7 +27,7 @@ const COARSE: f64 = 3e-2;
 /// Relative gap at which cuts are separated.
 const MIDDLE: f64 = 1e-3;
 /// Conditional gradient steps on the tree distribution.
-const TREE_STEPS: usize = 24;
+const TREE_STEPS: usize = 80;
 /// Newton steps allowed per barrier parameter.
 const MAX_NEWTON: usize = 60;
 /// Squared decrement, relative to tau, at which a point counts as central.
@@ -109,11 +109,11 @@ impl Search {
                 }
             }
             let allowed = relative_gap * self.value().abs().max(1.0);
-            if self.failed || self.tau * self.barrier.complexity() <= allowed {
+            if self.failed || self.tau * self.barrier.complexity() <= 0.5 * allowed {
                 return Ok(());
             }
             last = Some((self.tau, self.centre.clone()));
-            let target = 0.9 * allowed / self.barrier.complexity();
+            let target = 0.4 * allowed / self.barrier.complexity();
             self.tau = (self.tau * factor).max(target);
         }
     }
