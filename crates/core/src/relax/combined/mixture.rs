@@ -9,7 +9,7 @@ use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{max_spanning_forest, resistance_mixture, stars};
 
 /// Trees take over a residual up to this size; a larger one is left to the defect.
-const CARRIED: f64 = 1e-3;
+const CARRIED: f64 = 0.2;
 
 /// Forests on the d spins, as pair numbers among the vertices 1..=d, with weights that sum to one.
 #[derive(Clone)]

@@ -38,9 +38,22 @@ pub(super) struct Search {
     centre: Centre,
     mixture: Mixture,
     tau: f64,
+    /// Where every path starts.
+    first_tau: f64,
     eps: f64,
     constant: f64,
     failed: bool,
+    /// The central point with the best bound so far: what a stop at any time returns.
+    best: Option<Snapshot>,
+}
+
+/// A central point and the problem it belongs to.
+struct Snapshot {
+    bound: f64,
+    tau: f64,
+    centre: Centre,
+    mixture: Mixture,
+    triples: Vec<[u32; 3]>,
 }
 
 impl Search {
@@ -63,11 +76,23 @@ impl Search {
         let mut barrier = Barrier::new(n, theta, rho, triples, par);
         // The uniform law is strictly inside every constraint.
         let centre = barrier.centre(vec![0.0; count]).unwrap_or_else(|| Centre::at_origin(count));
-        Search { barrier, centre, mixture, tau: scale, eps, constant: ising.constant(), failed: false }
+        Search {
+            barrier,
+            centre,
+            mixture,
+            tau: scale,
+            first_tau: scale,
+            eps,
+            constant: ising.constant(),
+            failed: false,
+            best: None,
+        }
     }
 
     pub(super) fn run(&mut self, settings: &Settings, monitor: &mut Monitor<'_>) -> StopReason {
         let stop = self.stages(settings, monitor).err();
+        self.recall();
+        self.polish();
         match stop {
             Some(reason) => reason,
             None if self.failed => StopReason::Stalled,
@@ -84,8 +109,7 @@ impl Search {
                 break;
             }
         }
-        self.follow(settings.tol, monitor)?;
-        self.polish(monitor)
+        self.follow(settings.tol, monitor)
     }
 
     fn value(&self) -> f64 {
@@ -95,6 +119,7 @@ impl Search {
     /// Lowers tau until the gap at the centre is `relative_gap`.
     fn follow(&mut self, relative_gap: f64, monitor: &mut Monitor<'_>) -> Result<(), StopReason> {
         let mut factor: f64 = 0.25;
+        self.failed = false;
         let mut last = None;
         loop {
             match self.recentre(monitor)? {
@@ -130,27 +155,49 @@ impl Search {
                 return Err(reason);
             }
             if decrement <= CENTRAL * self.tau {
+                self.remember();
                 return Ok(Some(steps + 1));
             }
         }
         Ok(None)
     }
 
-    /// Last Newton steps at the final tau: what is left of the gradient widens the bound.
-    fn polish(&mut self, monitor: &mut Monitor<'_>) -> Result<(), StopReason> {
-        for _ in 0..6 {
-            let Some(decrement) = self.barrier.step(&mut self.centre, self.tau) else { break };
-            if let Some(reason) = monitor.interrupted() {
-                return Err(reason);
-            }
-            if decrement <= 1e-20 {
-                break;
-            }
+    /// Keeps the current central point if it proves more than the best one.
+    fn remember(&mut self) {
+        let bound = self.centre.objective + self.tau * self.barrier.complexity();
+        if self.best.as_ref().is_none_or(|best| bound < best.bound) {
+            self.best = Some(Snapshot {
+                bound,
+                tau: self.tau,
+                centre: self.centre.clone(),
+                mixture: self.mixture.clone(),
+                triples: self.barrier.triples.clone(),
+            });
         }
-        Ok(())
     }
 
-    /// Adds the most violated triangles among spins and steps back inside them; how many.
+    /// Returns to the best central point.
+    fn recall(&mut self) {
+        if let Some(best) = self.best.take() {
+            self.tau = best.tau;
+            self.centre = best.centre;
+            self.barrier.rho = best.mixture.rho(self.barrier.theta.len());
+            self.mixture = best.mixture;
+            self.barrier.triples = best.triples;
+        }
+    }
+
+    /// Last Newton steps at the final tau: what is left of the gradient widens the bound.
+    fn polish(&mut self) {
+        for _ in 0..4 {
+            match self.barrier.step(&mut self.centre, self.tau) {
+                Some(decrement) if decrement > 1e-20 => {}
+                _ => break,
+            }
+        }
+    }
+
+    /// Adds the most violated triangles among spins and starts over; how many.
     fn separate(&mut self) -> usize {
         let n = self.barrier.n;
         if n - 1 <= ALL_TRIANGLES {
@@ -167,16 +214,14 @@ impl Search {
             .collect();
         violated.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         violated.truncate(PER_SPIN * (n - 1));
-        let Some(&(depth, _)) = violated.first() else { return 0 };
+        if violated.is_empty() {
+            return 0;
+        }
         self.barrier.triples.extend(violated.iter().map(|(_, t)| *t));
-        // Towards the uniform law every left side grows to 1: leave the deepest at one tenth of the way.
-        let shrink = (1.0 - 0.1) / (1.0 - depth);
-        let moved: Vec<f64> = self.centre.moments.iter().map(|m| shrink * m).collect();
-        match self.barrier.centre(moved) {
-            Some(centre) => {
-                self.centre = centre;
-                self.tau = (30.0 * self.tau).min(1.0);
-            }
+        // Newton's method is slow from a point that violates nothing by much but is far from central:
+        // a new path from the uniform law costs less.
+        match self.barrier.centre(vec![0.0; self.barrier.theta.len()]) {
+            Some(centre) => (self.centre, self.tau) = (centre, self.first_tau),
             None => self.failed = true,
         }
         violated.len()
