@@ -16,15 +16,22 @@ Times are wall-clock seconds of one run each, certification included; upper boun
 
 Examples:
   zbound bench
+  zbound bench quantum --d 10,30,100,300
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
 /// Options of `zbound bench`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// What to time: every method on one family, or the quantum relaxation against eigendecompositions
+    #[arg(value_enum, default_value_t = Topic::Methods)]
+    topic: Topic,
     /// Numbers of spins
     #[arg(long, value_delimiter = ',', default_value = "10,20,40")]
     d: Vec<usize>,
+    /// Spins up to which `quantum` also runs Chambolle-Pock
+    #[arg(long, value_name = "D", default_value_t = 100)]
+    first_order: usize,
     /// Distribution of fields and couplings, as for `zbound generate`
     #[arg(long, default_value = "logdet-mixed")]
     family: Family,
@@ -48,6 +55,15 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Topic {
+    /// Every method, side by side
+    Methods,
+    /// The quantum relaxation in units of one eigendecomposition
+    Quantum,
+}
+
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct BenchRecord {
@@ -59,6 +75,9 @@ struct BenchRecord {
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
+        if self.topic == Topic::Quantum {
+            return super::bench_quantum::run(&self.d, self.tol, self.seed, self.first_order, self.json);
+        }
         let mut watch = Watch::new()?;
         let mut models = Vec::new();
         let mut code = 0;
