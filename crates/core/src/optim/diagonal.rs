@@ -15,8 +15,11 @@ pub(crate) struct Diagonal<'a> {
     direct: Direct,
 }
 
-/// Below this residual plain Newton is better than Newton on the logarithms of the diagonal.
+/// Newton on the logarithms of the diagonal is for states of high rank above this residual; at low
+/// rank the diagonal is no longer like a softmax and plain Newton is better.
 const LOG_SWITCH: f64 = 0.3;
+/// Above this residual, at any rank.
+const FAR: f64 = 1.0;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;
@@ -65,40 +68,43 @@ impl<'a> Diagonal<'a> {
 /// The moment matrix one Newton step ahead of a state, `n (rho (1 + <rho, D>) - L[D])`, in factors:
 /// its error is quadratic in the residual of the state.
 pub(crate) struct Ahead {
-    n: usize,
     rank: usize,
-    /// Columns `sqrt(p) u` of the state.
-    state: Vec<f64>,
-    /// Columns u of the weighty eigenvectors.
+    /// Per vertex: `growth p_k u_k`, u_k and `U (G o (U^T D U_top))` over the weighty k, rows contiguous.
+    weighted: Vec<f64>,
     top: Vec<f64>,
-    /// `U (G o (U^T D U_top))`.
     moved: Vec<f64>,
-    growth: f64,
+    scale: Vec<f64>,
 }
 
 impl Ahead {
+    fn new(gibbs: &Gibbs, moved: &[f64], growth: f64) -> Self {
+        let (n, r) = (gibbs.n(), gibbs.rank);
+        let rows =
+            |columns: &[f64]| -> Vec<f64> { (0..n * r).map(|k| columns[k / r + n * (k % r)]).collect() };
+        let top = rows(&gibbs.eigen.vectors.data()[n * (n - r)..]);
+        let weights = &gibbs.weights[n - r..];
+        let weighted = top.iter().enumerate().map(|(k, u)| growth * weights[k % r] * u).collect();
+        let mut out = Ahead { rank: r, weighted, top, moved: rows(moved), scale: Vec::new() };
+        out.scale = (0..n).map(|i| 1.0 / out.entry(i, i).max(f64::MIN_POSITIVE).sqrt()).collect();
+        out
+    }
+
     /// `E z_i z_j` for z = (1, x), scaled to unit diagonal.
     pub(crate) fn correlation(&self, i: usize, j: usize) -> f64 {
-        let scale = (self.entry(i, i) * self.entry(j, j)).max(f64::MIN_POSITIVE).sqrt();
-        (self.entry(i, j) / scale).clamp(-1.0, 1.0)
+        (self.entry(i, j) * self.scale[i] * self.scale[j]).clamp(-1.0, 1.0)
     }
 
     fn entry(&self, i: usize, j: usize) -> f64 {
-        let at = |m: &[f64], i: usize, q: usize| m[i + self.n * q];
-        (0..self.rank)
-            .map(|q| {
-                let moved =
-                    at(&self.moved, i, q) * at(&self.top, j, q) + at(&self.moved, j, q) * at(&self.top, i, q);
-                self.growth * at(&self.state, i, q) * at(&self.state, j, q) - 0.5 * moved
-            })
-            .sum()
+        let of = |i: usize| self.rank * i..self.rank * (i + 1);
+        let (ui, uj) = (&self.top[of(i)], &self.top[of(j)]);
+        dot(&self.weighted[of(i)], uj) - 0.5 * (dot(&self.moved[of(i)], uj) + dot(&self.moved[of(j)], ui))
     }
 }
 
 impl Diagonal<'_> {
     /// The moments one Newton step ahead of `gibbs`. **Cost** one Newton system, O(n^2 r).
     pub(crate) fn ahead(&mut self, gibbs: &Gibbs) -> Ahead {
-        let (n, r) = (gibbs.n(), gibbs.rank);
+        let n = gibbs.n();
         self.logs = false;
         let mut step = vec![0.0; n];
         if !self.direction(gibbs, 0.0, 1e-3, &mut step) {
@@ -107,13 +113,7 @@ impl Diagonal<'_> {
         self.krylov.prepare(gibbs, &self.density);
         let mut unused = vec![0.0; n];
         self.krylov.hessian(gibbs, &self.density, &step, &mut unused);
-        let top = gibbs.eigen.vectors.data()[n * (n - r)..].to_vec();
-        let mut state = top.clone();
-        for (column, p) in state.chunks_exact_mut(n).zip(&gibbs.weights[n - r..]) {
-            column.iter_mut().for_each(|u| *u *= p.sqrt());
-        }
-        let growth = 1.0 + dot(&self.density, &step);
-        Ahead { n, rank: r, state, top, moved: self.krylov.scaled.clone(), growth }
+        Ahead::new(gibbs, &self.krylov.scaled, 1.0 + dot(&self.density, &step))
     }
 }
 
@@ -146,7 +146,7 @@ impl DualSpace for Diagonal<'_> {
         let n = gibbs.n() as f64;
         let square = |d: &f64| (n * d).max(1e-300).ln().powi(2);
         let logs = (self.density.iter().map(square).sum::<f64>() / n).sqrt();
-        self.logs = logs > LOG_SWITCH;
+        self.logs = logs > LOG_SWITCH && (2 * gibbs.rank > gibbs.n() || logs > FAR);
         logs
     }
 
