@@ -60,12 +60,9 @@ impl Gibbs {
         self.weights[k].max(self.weights[l]) * relative_exprel(x)
     }
 
-    /// Divided difference of log at the weights, `1 / exp_kernel`, with weights raised to `floor`.
+    /// Divided difference of log at the weights, `1 / exp_kernel`, at most `1 / floor`.
     pub(crate) fn log_kernel(&self, k: usize, l: usize, floor: f64) -> f64 {
-        let (a, b) = (self.weights[k].max(floor), self.weights[l].max(floor));
-        let (low, high) = if a < b { (a, b) } else { (b, a) };
-        let x = (high / low).ln();
-        1.0 / (high * relative_exprel(x))
+        1.0 / self.exp_kernel(k, l).max(floor)
     }
 }
 
