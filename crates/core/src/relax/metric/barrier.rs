@@ -1,5 +1,8 @@
-//! One Newton step on the barrier problem
+//! Newton steps on the barrier problem
 //! `min -<F, Sigma> + t - mu sum_i log(t - [h(Sigma)]_ii) - mu log det Sigma` over the moments of Sigma and t, at eps = 1.
+//!
+//! Far from the end the multipliers are `eta_i = mu / (t - [h(Sigma)]_ii)`. Near it that difference has lost its digits, so
+//! there the multipliers are variables of their own (a primal-dual step) and the gradient stays accurate.
 
 use super::super::logdet::matrix::{cholesky, cholesky_solve};
 use super::assemble;
@@ -79,6 +82,8 @@ pub(super) struct Barrier {
     pub(super) eigen: Eigen,
     /// `[h(Sigma)]_ii`.
     heights: Vec<f64>,
+    /// Multipliers of `t > [h(Sigma)]_ii`, the weights of the metric.
+    pub(super) eta: Vec<f64>,
 }
 
 /// What one Newton step did.
@@ -98,7 +103,7 @@ impl Barrier {
         let mut values = vec![0.0; moments.classes.len()];
         values[0] = 1.0;
         let eigen = Eigen { values: vec![1.0; n], vectors: Square::identity(n) };
-        Barrier { values, t: 1.0, eigen, heights: vec![0.0; n] }
+        Barrier { values, t: 1.0, eigen, heights: vec![0.0; n], eta: vec![1.0 / n as f64; n] }
     }
 
     /// `tr Sigma F - max_i [h(Sigma)]_ii`.
@@ -108,7 +113,7 @@ impl Barrier {
     }
 
     /// `mu / (t - [h(Sigma)]_ii)`.
-    pub(super) fn weights(&self, mu: f64) -> Vec<f64> {
+    fn central_multipliers(&self, mu: f64) -> Vec<f64> {
         self.heights.iter().map(|g| mu / (self.t - g)).collect()
     }
 
@@ -147,31 +152,28 @@ impl Barrier {
         let height = |i: usize| (0..n).map(|k| of[k] * eigen.vectors.at(i, k).powi(2)).sum::<f64>();
         let heights: Vec<f64> = (0..n).map(height).collect();
         let t = self.t + step * direction[count - 1];
-        heights.iter().all(|g| t > *g).then_some(Barrier { values, t, eigen, heights })
+        let eta = self.eta.clone();
+        heights.iter().all(|g| t > *g).then_some(Barrier { values, t, eigen, heights, eta })
     }
 
-    /// One damped Newton step.
+    /// One damped Newton step on the objective.
     pub(super) fn newton(&mut self, moments: &Moments, mu: f64) -> Progress {
-        let (gradient, mut hessian) = self.derivatives(moments, mu);
-        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        self.eta = self.central_multipliers(mu);
+        let slopes = self.slopes(moments);
+        let gradient = self.gradient(moments, &slopes, &self.eta, mu);
         let mut progress = Progress { evaluations: 0, decrement: f64::INFINITY, is_stuck: true };
-        if !cholesky(&mut hessian) {
-            return progress;
-        }
-        cholesky_solve(&hessian, &mut direction);
+        let Some(direction) = self.solve(moments, &slopes, &gradient, mu) else { return progress };
         let slope: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
-        if !slope.is_finite() {
-            return progress;
-        }
         progress.decrement = -slope / mu;
         let (before, mut work) = (self.objective(moments, mu), EigenWork::default());
         let noise = 1e-14 * before.abs();
         let mut step = 1.0;
         for _ in 0..40 {
             progress.evaluations += 1;
-            if let Some(next) = self.moved(moments, step, &direction, &mut work)
+            if let Some(mut next) = self.moved(moments, step, &direction, &mut work)
                 && next.objective(moments, mu) <= before + 0.1 * step * slope + noise
             {
+                next.eta = next.central_multipliers(mu);
                 *self = next;
                 progress.is_stuck = false;
                 return progress;
@@ -181,30 +183,79 @@ impl Barrier {
         progress
     }
 
-    /// Gradient and Hessian over (moments without the diagonal, t).
-    ///
-    /// **Cost** O(N n^3 + n^4) for N classes.
-    fn derivatives(&self, moments: &Moments, mu: f64) -> (Vec<f64>, Square) {
-        let (n, count) = (moments.n(), moments.classes.len());
-        let weights = self.weights(mu);
+    /// One primal-dual step towards the centre for `mu`; `false` when there is none. To be used near the central path.
+    pub(super) fn refine(&mut self, moments: &Moments, mu: f64) -> bool {
+        let slopes = self.slopes(moments);
+        let central = self.central_multipliers(mu);
+        let gradient = self.gradient(moments, &slopes, &central, mu);
+        let Some(direction) = self.solve(moments, &slopes, &gradient, mu) else { return false };
+        let last = direction.len() - 1;
+        let change = |i: usize| {
+            let along: f64 = slopes[i].iter().zip(&direction).map(|(s, d)| s * d).sum();
+            let ratio = self.eta[i] / (self.t - self.heights[i]);
+            central[i] - self.eta[i] - ratio * (direction[last] - along)
+        };
+        let changes: Vec<f64> = (0..self.eta.len()).map(change).collect();
+        let falling = self.eta.iter().zip(&changes).filter(|(_, c)| **c < 0.0);
+        let mut step = falling.fold(1.0f64, |t, (e, c)| t.min(-0.95 * e / c));
+        let mut work = EigenWork::default();
+        for _ in 0..30 {
+            if let Some(mut next) = self.moved(moments, step, &direction, &mut work) {
+                next.eta.iter_mut().zip(&changes).for_each(|(e, c)| *e += step * c);
+                *self = next;
+                return true;
+            }
+            step *= 0.7;
+        }
+        false
+    }
+
+    /// What is left of stationarity: the norm, as a matrix, of the gradient in the moments at the current multipliers.
+    pub(super) fn residual(&self, moments: &Moments, mu: f64) -> f64 {
+        let gradient = self.gradient(moments, &self.slopes(moments), &self.eta, mu);
+        let sizes = moments.classes.sizes()[1..].iter().map(|&s| f64::from(s));
+        gradient.iter().zip(sizes).map(|(g, s)| g * g / s).sum::<f64>().sqrt()
+    }
+
+    /// Slopes of every height in every moment.
+    fn slopes(&self, moments: &Moments) -> Vec<Vec<f64>> {
+        (0..self.heights.len()).map(|i| self.height_slopes(moments, i)).collect()
+    }
+
+    /// Gradient of the Lagrangian with multipliers `eta` over (moments without the diagonal, t).
+    fn gradient(&self, moments: &Moments, slopes: &[Vec<f64>], eta: &[f64], mu: f64) -> Vec<f64> {
+        let count = moments.classes.len();
         let inverse = moments.classes.sums(self.inverse().data());
         let mut gradient: Vec<f64> = (1..count).map(|c| -moments.theta[c] - mu * inverse[c]).collect();
-        gradient.push(1.0 - weights.iter().sum::<f64>());
-        let mut hessian = self.curvatures(moments, &weights, mu);
-        for (i, weight) in weights.iter().enumerate() {
-            let mut slope = self.height_slopes(moments, i);
-            gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g += weight * s);
-            // The constraint is t - height: its slope in t is -1 in these signs.
-            slope.push(-1.0);
-            let factor = weight * weight / mu;
-            for (j, b) in slope.iter().enumerate() {
+        for (slope, weight) in slopes.iter().zip(eta) {
+            gradient.iter_mut().zip(slope).for_each(|(g, s)| *g += weight * s);
+        }
+        gradient.push(1.0 - eta.iter().sum::<f64>());
+        gradient
+    }
+
+    /// The Newton direction over (moments without the diagonal, t).
+    ///
+    /// **Cost** O(N n^3 + N^3) for N classes.
+    fn solve(&self, moments: &Moments, slopes: &[Vec<f64>], gradient: &[f64], mu: f64) -> Option<Vec<f64>> {
+        let count = moments.classes.len();
+        let mut hessian = self.curvatures(moments, mu);
+        for (i, slope) in slopes.iter().enumerate() {
+            let factor = self.eta[i] / (self.t - self.heights[i]);
+            // The slope of the constraint t - height is -1 in t, in these signs.
+            let entry = |k: usize| if k + 1 == count { -1.0 } else { slope[k] };
+            for j in 0..count {
+                let scaled = factor * entry(j);
                 let column = &mut hessian.data_mut()[count * j..count * (j + 1)];
-                column.iter_mut().zip(&slope).for_each(|(v, a)| *v += factor * a * b);
+                column.iter_mut().enumerate().for_each(|(k, v)| *v += scaled * entry(k));
             }
         }
-        debug_assert_eq!(gradient.len(), count);
-        debug_assert_eq!(weights.len(), n);
-        (gradient, hessian)
+        if !cholesky(&mut hessian) {
+            return None;
+        }
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        cholesky_solve(&hessian, &mut direction);
+        direction.iter().all(|v| v.is_finite()).then_some(direction)
     }
 
     /// Slopes of `[h(Sigma)]_ii` in every moment.
@@ -219,11 +270,11 @@ impl Barrier {
         sums
     }
 
-    /// `sum_i w_i D^2 [h(Sigma)]_ii - mu D^2 log det Sigma`, with a zero row for t.
-    fn curvatures(&self, moments: &Moments, weights: &[f64], mu: f64) -> Square {
+    /// `sum_i eta_i D^2 [h(Sigma)]_ii - mu D^2 log det Sigma`, with a zero row for t.
+    fn curvatures(&self, moments: &Moments, mu: f64) -> Square {
         let (n, count) = (moments.n(), moments.classes.len());
         let second = second_differences(&self.eigen.values);
-        let rotated = rotated_weights(&self.eigen, weights);
+        let rotated = rotated_weights(&self.eigen, &self.eta);
         let mut out = Square::zeros(count);
         for class in 1..count {
             let v = moments.rotated(class, &self.eigen);
