@@ -1,6 +1,6 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bench, bound, completions, convert, exact, generate, info, verify};
+use crate::commands::{bench, bound, completions, convert, exact, generate, info, kl, map, verify};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -43,8 +43,12 @@ pub(crate) struct Cli {
 enum Command {
     /// Bound log Z from both sides, by one method or many
     Bound(bound::Args),
+    /// Bound the largest f from above and find a good assignment: the limit eps = 0
+    Map(map::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
     Exact(exact::Args),
+    /// Bound a Kullback-Leibler divergence from below by moments
+    Kl(kl::Args),
     /// Say what a model holds and what exact inference on it would cost
     Info(info::Args),
     /// Translate a model between file formats
@@ -65,7 +69,9 @@ impl Cli {
     pub(crate) fn run(self) -> Result<u8> {
         match self.command {
             Command::Bound(args) => args.run(),
+            Command::Map(args) => args.run(),
             Command::Exact(args) => args.run(),
+            Command::Kl(args) => args.run(),
             Command::Info(args) => args.run(),
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),

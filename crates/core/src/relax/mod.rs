@@ -3,9 +3,12 @@
 mod combined;
 pub(crate) mod forest;
 mod greedy;
+pub mod kl;
 mod logdet;
+pub mod map;
 mod marginal_intervals;
 mod mean_field;
+mod metric;
 mod quantum;
 mod trw;
 
@@ -14,6 +17,7 @@ pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
 pub use marginal_intervals::marginal_intervals;
 pub use mean_field::MeanField;
+pub use metric::QuantumDiag;
 pub use quantum::Quantum;
 pub use trw::Trw;
 

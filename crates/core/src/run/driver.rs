@@ -10,7 +10,7 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumGreedy, Relaxation, Trw};
+use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, Trw};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -66,6 +66,7 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
     match method {
         Method::Quantum => Some(Box::new(Quantum::default())),
         Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
+        Method::QuantumDiag => Some(Box::new(QuantumDiag)),
         Method::LogDet => Some(Box::new(LogDet)),
         Method::Trw => Some(Box::new(Trw)),
         Method::MeanField => Some(Box::new(MeanField)),
@@ -219,7 +220,7 @@ fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
 
 /// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
 /// monomial, and monomials that become equal are one.
-fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
+pub(super) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
     let variables = model.variables();
     let mut new_name = vec![None; variables];
     model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
