@@ -1,0 +1,358 @@
+"""What a solve returns: frozen objects with a readable form in terminals and notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import plots
+from ._zbound import Certificate, Model, __version__
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+__all__ = ["Best", "Bounds", "Exact", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
+
+
+class Bounds(NamedTuple):
+    """Both sides of an unknown value. `lower` and `upper` are proved; `estimate` is not a bound.
+
+    A side that is not known is None.
+    """
+
+    lower: Optional[float]
+    upper: Optional[float]
+    estimate: Optional[float] = None
+
+
+class PairMoments(NamedTuple):
+    """E[x_i x_j]: `values[k]` belongs to the pair `edges[k] = (i, j)`."""
+
+    edges: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+class Step(NamedTuple):
+    """One greedy step: the feature added and the certified bound on phi after it."""
+
+    feature: tuple[int, ...]
+    phi_upper: Optional[float]
+
+
+class Trace(NamedTuple):
+    """Values on phi along the iterations, in plain floating point (NaN where not computed)."""
+
+    iteration: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    eigendecompositions: NDArray[np.float64]
+
+
+class Best(NamedTuple):
+    """The best certified sides over several methods, and the methods behind them."""
+
+    log_z: Bounds
+    phi: Bounds
+    lower_method: Optional[str]
+    upper_method: Optional[str]
+
+
+class Verification(NamedTuple):
+    """What a certificate proves about a model."""
+
+    eps: float
+    phi: Bounds
+    log_z: Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The outcome of one method on one model at temperature `eps`.
+
+    `log_z` bounds eps log Z and `phi = log_z - eps d log 2`. `status` says how the method ended,
+    `certified` whether every side given is proved; the two are independent.
+    """
+
+    method: str
+    eps: float
+    log_z: Bounds
+    phi: Bounds
+    marginals: Optional[NDArray[np.float64]]
+    pairwise: Optional[PairMoments]
+    status: str
+    certified: bool
+    relaxation_gap: Optional[float]
+    solver: Optional[str]
+    iterations: int
+    eigendecompositions: int
+    seconds: float
+    features: Optional[list[tuple[int, ...]]]
+    steps: Optional[list[Step]]
+    reason: Optional[str]
+    trace: Trace
+    certificate: Optional[Certificate]
+
+    def __repr__(self) -> str:
+        gap = "" if self.relaxation_gap is None else f", gap={self.relaxation_gap:.1e}"
+        what = "log_z" if self.eps == 1.0 else "eps_log_z"
+        return (
+            f"Solution({self.method!r}, {what}={_interval(self.log_z)}, status={self.status!r}, "
+            f"certified={self.certified}{gap}, iterations={self.iterations}, seconds={self.seconds:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return _table([self], self.eps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of `results` in the document `zbound.bound/1`, as plain Python values."""
+        pairs = self.pairwise
+        return {
+            "method": self.method,
+            "phi": self.phi._asdict(),
+            "log_z": self.log_z._asdict(),
+            "relaxation_gap": self.relaxation_gap,
+            "status": self.status,
+            "certified": self.certified,
+            "solver": self.solver,
+            "iterations": self.iterations,
+            "eigendecompositions": self.eigendecompositions,
+            "seconds": self.seconds,
+            "features": None if self.features is None else [list(f) for f in self.features],
+            "steps": None
+            if self.steps is None
+            else [{"feature": list(s.feature), "phi_upper": s.phi_upper} for s in self.steps],
+            "marginals": None if self.marginals is None else self.marginals.tolist(),
+            "pairwise": None
+            if pairs is None
+            else [[int(i), int(j), float(v)] for (i, j), v in zip(pairs.edges, pairs.values)],
+            "reason": self.reason,
+        }
+
+    def to_record(self) -> dict[str, Any]:
+        """One flat row: what `to_dataframe` and sweeps keep."""
+        return {
+            "method": self.method,
+            "eps": self.eps,
+            "log_z_lower": self.log_z.lower,
+            "log_z_upper": self.log_z.upper,
+            "log_z_estimate": self.log_z.estimate,
+            "phi_lower": self.phi.lower,
+            "phi_upper": self.phi.upper,
+            "phi_estimate": self.phi.estimate,
+            "relaxation_gap": self.relaxation_gap,
+            "status": self.status,
+            "certified": self.certified,
+            "iterations": self.iterations,
+            "eigendecompositions": self.eigendecompositions,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A table of one row. Needs pandas."""
+        return dataframe([self.to_record()])
+
+    def plot_convergence(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws both values of the relaxation against the iterations. Needs matplotlib."""
+        return plots.convergence([self], ax)
+
+    def plot_bracket(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws the certified interval on log Z. Needs matplotlib."""
+        return plots.bracket([self], ax)
+
+
+@dataclass(frozen=True, eq=False)
+class Results(Sequence[Solution]):
+    """Several methods on one model: a sequence of `Solution`, also indexed by method name."""
+
+    solutions: tuple[Solution, ...]
+    best: Best
+    eps: float
+    path: Optional[str] = None
+    d: int = 0
+    edges: int = 0
+    terms: int = 0
+    _by_name: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {s.method: k for k, s in enumerate(self.solutions)})
+
+    @property
+    def log_z(self) -> Bounds:
+        """The best certified bounds on eps log Z."""
+        return self.best.log_z
+
+    @property
+    def phi(self) -> Bounds:
+        """The best certified bounds on phi."""
+        return self.best.phi
+
+    @property
+    def certificate(self) -> Optional[Certificate]:
+        """The certificate behind the best upper bound that has one."""
+        proved = [s for s in self.solutions if s.certificate is not None and s.log_z.upper is not None]
+        return min(proved, key=lambda s: s.log_z.upper or 0.0).certificate if proved else None
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods, in the order they ran."""
+        return tuple(s.method for s in self.solutions)
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    @overload
+    def __getitem__(self, key: Union[int, str]) -> Solution: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Solution, ...]: ...
+    def __getitem__(self, key: Union[int, str, slice]) -> Union[Solution, tuple[Solution, ...]]:
+        return self.solutions[self._by_name[key] if isinstance(key, str) else key]
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n  {solution!r}," for solution in self.solutions)
+        return f"Results(log_z={_interval(self.log_z)}, solutions=[{lines}\n])"
+
+    def _repr_html_(self) -> str:
+        return _table(self.solutions, self.eps, self.best)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document `zbound.bound/1` as plain Python values."""
+        best = self.best
+        log_z = {"lower": best.log_z.lower, "upper": best.log_z.upper}
+        phi = {"lower": best.phi.lower, "upper": best.phi.upper}
+        return {
+            "schema": "zbound.bound/1",
+            "version": __version__,
+            "model": {"path": self.path, "d": self.d, "edges": self.edges, "terms": self.terms},
+            "eps": self.eps,
+            "results": [solution.to_dict() for solution in self.solutions],
+            "best": {
+                "log_z": log_z,
+                "phi": phi,
+                "upper_method": best.upper_method,
+                "lower_method": best.lower_method,
+            },
+        }
+
+    def to_json(self) -> str:
+        """The same document as text; floats read back bit for bit."""
+        return json.dumps(self.to_dict())
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A table of one row per method. Needs pandas."""
+        return dataframe([solution.to_record() for solution in self.solutions])
+
+    def plot_convergence(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws the relaxation gap of every method against the iterations. Needs matplotlib."""
+        return plots.convergence(self.solutions, ax)
+
+    def plot_bracket(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws the certified interval of every method. Needs matplotlib."""
+        return plots.bracket(self.solutions, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Exact inference: `estimate` is the value, `lower` and `upper` a rigorous enclosure of it.
+
+    `max_f` and `argmax` are a state of largest f; `entropy` is in nats.
+    """
+
+    log_z: Bounds
+    phi: Bounds
+    marginals: NDArray[np.float64]
+    pairwise: PairMoments
+    entropy: float
+    max_f: float
+    argmax: NDArray[np.int8]
+    algorithm: str
+    states_or_width: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Exact(log_z={self.log_z.estimate}, entropy={self.entropy:.6g}, max_f={self.max_f:.6g}, "
+            f"algorithm={self.algorithm!r}, seconds={self.seconds:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"log Z": self.log_z.estimate, "entropy": self.entropy, "max f": self.max_f}
+        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
+
+
+def solution_from(raw: dict[str, Any], eps: float) -> Solution:
+    """The `Solution` of one entry of the extension's answer."""
+    raw["phi"], raw["log_z"] = Bounds(*raw["phi"]), Bounds(*raw["log_z"])
+    raw["trace"] = Trace(*raw["trace"].T)
+    if raw["pairwise"] is not None:
+        raw["pairwise"] = PairMoments(*raw["pairwise"])
+    if raw["steps"] is not None:
+        raw["steps"] = [Step(*step) for step in raw["steps"]]
+    return Solution(eps=eps, **raw)
+
+
+def results_from(raw: dict[str, Any]) -> Results:
+    """The `Results` of the extension's answer."""
+    eps, (path, d, edges, terms) = raw["eps"], raw["model"]
+    best = Best(Bounds(*raw["log_z"]), Bounds(*raw["phi"]), *raw["best_methods"])
+    solutions = tuple(solution_from(entry, eps) for entry in raw["results"])
+    return Results(solutions, best, eps, path, d, edges, terms)
+
+
+def verify_with(certificate: Certificate, model: Model) -> Verification:
+    """What `certificate` proves about `model`."""
+    eps, phi, log_z = certificate._verify(model)
+    return Verification(eps, Bounds(*phi), Bounds(*log_z))
+
+
+def dataframe(records: list[dict[str, Any]]) -> pandas.DataFrame:
+    """A table with one row per record."""
+    import pandas
+
+    return pandas.DataFrame.from_records(records)
+
+
+def _interval(bounds: Bounds) -> str:
+    """Six digits, rounded outward so that the text is still true."""
+    lower = "-inf" if bounds.lower is None else np.format_float_positional(_outward(bounds.lower, -1), trim="-")
+    upper = "inf" if bounds.upper is None else np.format_float_positional(_outward(bounds.upper, 1), trim="-")
+    return f"[{lower}, {upper}]"
+
+
+def _outward(value: float, sign: int) -> float:
+    text = f"{value:.7g}"
+    rounded = float(text)
+    if sign * rounded >= sign * value:
+        return rounded
+    digits = 6 - int(np.floor(np.log10(abs(value)))) if value else 0
+    # One more unit in the last digit shown; reading back may round, so the comparison decides.
+    moved = float(f"{rounded + sign * 10.0 ** -digits:.7g}")
+    return moved if sign * moved >= sign * value else value
+
+
+def _table(solutions: Sequence[Solution], eps: float, best: Optional[Best] = None) -> str:
+    name = "log Z" if eps == 1.0 else "eps log Z"
+    rows = []
+    for s in solutions:
+        gap = "" if s.relaxation_gap is None else f"{s.relaxation_gap:.1e}"
+        lower = "" if s.log_z.lower is None else f"{_outward(s.log_z.lower, -1):.7g}"
+        upper = "" if s.log_z.upper is None else f"{_outward(s.log_z.upper, 1):.7g}"
+        cells = [s.method, lower, upper, gap, s.iterations, f"{s.seconds:.3g}", s.status]
+        hint = f' title="{escape(s.reason)}"' if s.reason else ""
+        rows.append(f"<tr{hint}>" + "".join(f"<td>{escape(str(c))}</td>" for c in cells) + "</tr>")
+    head = ["method", f"{name} lower", "upper", "gap", "iterations", "seconds", "status"]
+    header = "<tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>"
+    caption = f"<caption>{name} in {_interval(best.log_z)}</caption>" if best else ""
+    return f"<table>{caption}<thead>{header}</thead><tbody>{''.join(rows)}</tbody></table>"
