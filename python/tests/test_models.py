@@ -133,6 +133,7 @@ def test_models_survive_pickling(rng):
         zb.Ising(h, J, constant=0.25, names="abcde"),
         zb.Ising.from_edges(h, [[0, 1], [1, 2]], [0.0, 1.0]),
         zb.Polynomial(4, {(0, 1, 2): 1.0, (1, 2): 0.5}),
+        zb.Polynomial(2, {(0, 1): 1.0}),
         zb.read(ROOT / "examples" / "cubic.json"),
         sprinkler,
     ]

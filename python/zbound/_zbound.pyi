@@ -7,10 +7,27 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from typing_extensions import disjoint_base
+
 from .results import Verification
+
+__all__ = [
+    "Certificate",
+    "Ising",
+    "Model",
+    "Polynomial",
+    "__version__",
+    "_restore",
+    "bound",
+    "exact",
+    "generate",
+    "read",
+    "read_bytes",
+]
 
 __version__: str
 
+@disjoint_base
 class Model:
     """A binary model as read from a file: a polynomial or factor tables, with evidence."""
 

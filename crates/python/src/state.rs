@@ -1,7 +1,7 @@
 //! Pickling: a model as plain Python values, so that it can cross to another process.
 
 use crate::errors;
-use crate::model::{Model, wrap};
+use crate::model::{Class, Model, Polynomial, wrap, wrap_as};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use zbound::{FactorModel, Source, Units, VarSet};
@@ -10,12 +10,14 @@ use zbound::{FactorModel, Source, Units, VarSet};
 type Tables = Vec<(Vec<usize>, Vec<f64>)>;
 
 /// `(restore, state)` for `__reduce__`.
-pub(crate) fn reduce<'py>(py: Python<'py>, model: &Model) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+pub(crate) fn reduce<'py>(object: &Bound<'py, Model>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    let (py, model) = (object.py(), object.get());
     let inner = &model.inner;
     let (kind, constant, uncertainty, tables): (&str, f64, f64, Tables) = match inner.source() {
         Source::Polynomial(f) => {
             let list = f.coefficients().map(|(set, v)| (set.iter().collect(), vec![v])).collect();
-            ("polynomial", 0.0, f.uncertainty(), list)
+            let kind = if object.is_instance_of::<Polynomial>() { "polynomial" } else { "ising" };
+            (kind, 0.0, f.uncertainty(), list)
         }
         Source::Factors(f) => {
             let scope = |s: &[u32]| s.iter().map(|&i| i as usize).collect();
@@ -54,7 +56,7 @@ pub(crate) fn restore(
     let build = || -> zbound::Result<zbound::Model> {
         let (variables, constant, uncertainty) = numbers;
         let source = match kind {
-            "polynomial" => {
+            "polynomial" | "ising" => {
                 let sets = tables.iter().flat_map(|(set, v)| v.iter().map(move |&v| (set, v)));
                 let sets = sets.map(|(set, v)| (VarSet::from_iter(set.iter().copied()), v));
                 let f = zbound::Polynomial::from_coefficients(variables, sets)?;
@@ -80,5 +82,11 @@ pub(crate) fn restore(
         "energy" => Units::Energy { beta: units.1 },
         _ => Units::Plain,
     };
-    wrap(py, model, path, names)
+    // Anyone may write a pickle: only a polynomial on free spins may claim to be one.
+    match model.source() {
+        Source::Polynomial(_) if kind == "polynomial" && model.d() == model.variables() => {
+            wrap_as(py, Class::Polynomial, model, path, names)
+        }
+        _ => wrap(py, model, path, names),
+    }
 }
