@@ -1,6 +1,6 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bound, completions, convert, exact, generate, info, verify};
+use crate::commands::{bound, completions, convert, exact, generate, info, map, verify};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -43,6 +43,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Bound log Z from both sides, by one method or many
     Bound(bound::Args),
+    /// Bound the largest f from above and find a good assignment: the limit eps = 0
+    Map(map::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
     Exact(exact::Args),
     /// Say what a model holds and what exact inference on it would cost
@@ -63,6 +65,7 @@ impl Cli {
     pub(crate) fn run(self) -> Result<u8> {
         match self.command {
             Command::Bound(args) => args.run(),
+            Command::Map(args) => args.run(),
             Command::Exact(args) => args.run(),
             Command::Info(args) => args.run(),
             Command::Convert(args) => args.run(),

@@ -244,7 +244,7 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
 }
 
 /// Fails before the work when the certificate could not be written after it.
-fn check_directory(path: &Path) -> Result<()> {
+pub(crate) fn check_directory(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
     if !metadata.context("--certificate")?.is_dir() || path.is_dir() {

@@ -6,4 +6,5 @@ pub(crate) mod convert;
 pub(crate) mod exact;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod map;
 pub(crate) mod verify;

@@ -2,6 +2,7 @@
 
 pub(crate) mod forest;
 mod logdet;
+pub mod map;
 mod quantum;
 mod trw;
 

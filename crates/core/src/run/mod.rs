@@ -3,9 +3,11 @@
 //! [`bound`] is what the command line, the Python package and sweeps call.
 
 mod driver;
+mod map;
 mod plan;
 mod report;
 
 pub use driver::bound;
+pub use map::{MAP_SCHEMA, MapRecord, MapReport, MapRequest, map};
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

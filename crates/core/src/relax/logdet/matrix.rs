@@ -7,12 +7,12 @@ use faer::linalg::{matmul, triangular_inverse};
 use faer::{Accum, MatRef, Par};
 
 /// `out = a b`; transposes are made with the views.
-pub(super) fn multiply(out: &mut Square, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+pub(crate) fn multiply(out: &mut Square, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
 }
 
 /// `a^T m a`, symmetrised.
-pub(super) fn congruence(a: MatRef<'_, f64>, m: &Square, scratch: &mut Square) -> Square {
+pub(crate) fn congruence(a: MatRef<'_, f64>, m: &Square, scratch: &mut Square) -> Square {
     let mut out = Square::zeros(m.n());
     multiply(scratch, m.view(), a);
     multiply(&mut out, a.transpose(), scratch.view());
@@ -21,7 +21,7 @@ pub(super) fn congruence(a: MatRef<'_, f64>, m: &Square, scratch: &mut Square) -
 }
 
 /// Replaces the symmetric `a` by its lower Cholesky factor; `false` when `a` is not positive definite.
-pub(super) fn cholesky(a: &mut Square) -> bool {
+pub(crate) fn cholesky(a: &mut Square) -> bool {
     let n = a.n();
     if n == 0 {
         return true;
@@ -38,7 +38,7 @@ pub(super) fn cholesky(a: &mut Square) -> bool {
 }
 
 /// Solves `L L^T x = b` in place, given the lower factor `L`.
-pub(super) fn cholesky_solve(factor: &Square, b: &mut [f64]) {
+pub(crate) fn cholesky_solve(factor: &Square, b: &mut [f64]) {
     let n = factor.n();
     for j in 0..n {
         let column = factor.column(j);
@@ -54,32 +54,32 @@ pub(super) fn cholesky_solve(factor: &Square, b: &mut [f64]) {
 }
 
 /// The inverse of a lower triangular matrix.
-pub(super) fn lower_inverse(factor: &Square) -> Square {
+pub(crate) fn lower_inverse(factor: &Square) -> Square {
     let mut out = Square::zeros(factor.n());
     triangular_inverse::invert_lower_triangular(out.view_mut(), factor.view(), Par::Seq);
     out
 }
 
 /// `log det a`, or `None` when `a` is not positive definite.
-pub(super) fn log_det(a: &Square) -> Option<f64> {
+pub(crate) fn log_det(a: &Square) -> Option<f64> {
     let mut factor = a.clone();
     cholesky(&mut factor).then(|| 2.0 * factor.diagonal().map(f64::ln).sum::<f64>())
 }
 
 /// `a + t b`.
-pub(super) fn plus(a: &Square, t: f64, b: &Square) -> Square {
+pub(crate) fn plus(a: &Square, t: f64, b: &Square) -> Square {
     let data = a.data().iter().zip(b.data()).map(|(x, y)| x + t * y).collect();
     Square::from_column_major(a.n(), data)
 }
 
 /// Sets the diagonal to zero.
-pub(super) fn clear_diagonal(a: &mut Square) {
+pub(crate) fn clear_diagonal(a: &mut Square) {
     let n = a.n();
     a.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v = 0.0);
 }
 
 /// The largest `t <= 1`, up to a factor, for which `a + t b` is positive definite; `a` must be.
-pub(super) fn step_to_boundary(a: &Square, b: &Square) -> f64 {
+pub(crate) fn step_to_boundary(a: &Square, b: &Square) -> f64 {
     let feasible = |t: f64| cholesky(&mut plus(a, t, b));
     if feasible(1.0) {
         return 1.0;

@@ -12,7 +12,7 @@ mod cuts;
 mod dense;
 mod interior_point;
 mod kronecker;
-mod matrix;
+pub(crate) mod matrix;
 mod newton;
 mod scaling;
 mod structured;

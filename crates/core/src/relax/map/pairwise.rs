@@ -1,0 +1,161 @@
+//! Pairwise f with the features (1, x): which algorithm, rounds of cuts, and the proof.
+
+use super::cuts::{self, Cuts, Triangle};
+use super::quadratic::Quadratic;
+use super::{Found, interior_point, low_rank};
+use crate::certify::{Certificate, CertifiedBound, Component, Cut, Form, Slack};
+use crate::error::Result;
+use crate::model::{Ising, Polynomial};
+use crate::observer::Monitor;
+use crate::settings::Settings;
+use crate::solution::StopReason;
+use crate::spectral::Square;
+
+use super::super::logdet::matrix::cholesky;
+
+/// Rows up to which the interior-point method is the faster one.
+const DENSE: usize = 400;
+/// Rows up to which it runs when there are cuts.
+const DENSE_WITH_CUTS: usize = 1000;
+/// Rounds of separation.
+const ROUNDS: usize = 12;
+/// Violations below this are not worth a cut.
+const VIOLATION: f64 = 1e-5;
+/// Gap to which rounds before the last are solved.
+const ROUND_TOL: f64 = 1e-4;
+
+/// The best proof over all rounds.
+pub(super) fn solve(
+    f: &Polynomial,
+    ising: &Ising,
+    kind: Cuts,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Found {
+    let p = Quadratic::new(ising);
+    let limit = if kind == Cuts::None { DENSE } else { DENSE_WITH_CUTS };
+    if p.n() > limit {
+        let mut found = factored(f, ising, &p, settings, monitor);
+        if kind != Cuts::None {
+            found.reason = Some(format!("cuts are separated up to {limit} spins: none were used"));
+        }
+        return found;
+    }
+    let mut best = dense(f, ising, &p, &[], settings.tol, monitor);
+    if kind == Cuts::None {
+        return best.0;
+    }
+    let mut active: Vec<Triangle> = Vec::new();
+    let mut x = best.1.x;
+    let mut last = best.0.bound();
+    for _ in 0..ROUNDS {
+        if !matches!(best.0.stop, StopReason::Converged | StopReason::Stalled) {
+            return best.0;
+        }
+        let new = cuts::separate(&x, kind, VIOLATION, 5 * p.n());
+        if new.is_empty() {
+            break;
+        }
+        active.extend(new.into_iter().filter(|cut| !active.contains(cut)).collect::<Vec<_>>());
+        let (found, point) = dense(f, ising, &p, &active, ROUND_TOL.max(settings.tol), monitor);
+        if interrupted(found.stop) {
+            best.0.stop = found.stop;
+            return best.0;
+        }
+        let gain = last - found.bound();
+        last = found.bound();
+        // Cuts that carry nothing only slow the next round.
+        let top = point.gamma.iter().fold(0.0f64, |m, g| m.max(*g));
+        let mut carried = point.gamma.iter().map(|g| *g > 1e-4 * top);
+        active.retain(|_| carried.next() == Some(true));
+        x = point.x;
+        if found.bound() < best.0.bound() {
+            best.0 = found;
+        }
+        if gain.abs() <= ROUND_TOL * 0.1 * last.abs() {
+            break;
+        }
+    }
+    let (found, _) = dense(f, ising, &p, &active, settings.tol, monitor);
+    if interrupted(found.stop) || found.bound() < best.0.bound() {
+        let bound = best.0.bound();
+        if found.bound() < bound {
+            return found;
+        }
+        best.0.stop = found.stop;
+    }
+    best.0
+}
+
+fn interrupted(stop: StopReason) -> bool {
+    matches!(stop, StopReason::Cancelled | StopReason::TimeLimit | StopReason::MaxIterations)
+}
+
+fn dense(
+    f: &Polynomial,
+    ising: &Ising,
+    p: &Quadratic,
+    active: &[Triangle],
+    tol: f64,
+    monitor: &mut Monitor<'_>,
+) -> (Found, interior_point::Iterate) {
+    let point = interior_point::solve(p, active, ising.constant(), tol, monitor);
+    let scaled = |v: &f64| p.scale * v;
+    let list: Vec<Cut> = active.iter().zip(&point.gamma).map(|(c, g)| c.cut(scaled(g))).collect();
+    let y: Vec<f64> = point.y.iter().map(scaled).collect();
+    let (rows, rank) = factor(&point.x);
+    let found = Found {
+        proof: prove(f, ising, list, &y, 0.0),
+        primal: ising.constant() + p.scale * point.primal,
+        rows,
+        rank,
+        stop: point.stop,
+        reason: None,
+    };
+    (found, point)
+}
+
+fn factored(
+    f: &Polynomial,
+    ising: &Ising,
+    p: &Quadratic,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Found {
+    let point = low_rank::solve(p, ising.constant(), settings.tol, settings.seed, monitor);
+    let shift = p.scale * point.shift;
+    let y: Vec<f64> = point.y.iter().map(|v| p.scale * v + shift).collect();
+    let primal = ising.constant() + p.scale * point.value;
+    let proof = prove(f, ising, Vec::new(), &y, 0.1 * shift);
+    Found { proof, primal, rows: point.rows, rank: point.rank, stop: point.stop, reason: None }
+}
+
+/// `f + cuts <= c + sum y`, y lifted as much as the factorisation needs; the first lift tried is `lift`.
+fn prove(
+    f: &Polynomial,
+    ising: &Ising,
+    list: Vec<Cut>,
+    y: &[f64],
+    lift: f64,
+) -> Result<(Certificate, CertifiedBound)> {
+    let with_cuts = if list.is_empty() { f.clone() } else { cuts::add(ising, &list)? };
+    let form = Form::sparse_dual_near(&with_cuts, y, lift)?;
+    let certificate = Certificate {
+        eps: 0.0,
+        slack: Slack { cuts: list, squares: Vec::new() },
+        components: vec![Component { weight: 1.0, form }],
+        witness: None,
+    };
+    let bound = certificate.verify(f)?;
+    Ok((certificate, bound))
+}
+
+/// X = L L^T by rows of L.
+fn factor(x: &Square) -> (Vec<f64>, usize) {
+    let n = x.n();
+    let mut l = x.clone();
+    if !cholesky(&mut l) {
+        return (Vec::new(), 0);
+    }
+    ((0..n * n).map(|k| l.at(k / n, k % n)).collect(), n)
+}
