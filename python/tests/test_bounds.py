@@ -165,3 +165,29 @@ def test_exact_refuses_what_does_not_fit():
     model = zb.generate("gaussian", "complete", d=60, seed=1)
     with pytest.raises((zb.MemoryLimitError, zb.NotApplicableError)):
         zb.exact(model, memory_limit=1 << 20)
+
+
+@pytest.mark.parametrize("cuts", ["none", "pairwise", "triangle"])
+def test_map_brackets_the_maximum(rng, cuts, tmp_path):
+    for _ in range(5):
+        model = zb.Ising(*random_ising(rng, 6))
+        truth = zb.exact(model).max_f
+        best = zb.map(model, cuts=cuts)
+        assert best.certified and best.value - 1e-12 <= truth <= best.upper + 1e-12
+        assert np.isclose(model.value(best.assignment), best.value) and best.assignment.dtype == np.int8
+        best.certificate.save(tmp_path / "map.zbc")
+        assert zb.verify(model, tmp_path / "map.zbc").phi.upper <= best.upper
+    assert "Map(value=" in repr(best) and "<table>" in best._repr_html_()
+    with pytest.raises(zb.SettingError, match="cuts"):
+        zb.map(model, cuts="magic")
+
+
+def test_map_speaks_the_units_of_the_file():
+    cut = zb.map(zb.read_bytes(b"3 3\n1 2 1\n2 3 1\n1 3 1\n", "rudy"), cuts="triangle")
+    assert cut.value == 2.0 and cut.upper >= 2.0 and cut.energy is None
+    energy = zb.map(zb.read_bytes(b"# vartype=SPIN\n0 1 1.0\n", "coo", beta=2.0))
+    assert energy.energy == -1.0 and energy.energy_lower <= -1.0
+    zeros = zb.read(ROOT / "examples" / "sprinkler.uai")
+    best = zb.map(zeros)
+    assert best.upper >= zb.exact(zeros).max_f - 1e-12
+    assert best.certificate.verify(zeros).phi.upper <= best.upper

@@ -65,11 +65,14 @@ def test_jax_gradients_agree_with_finite_differences(rng, method):
     from zbound.jax import log_z_bound
 
     h, v = parameters(rng)
-    with jax.experimental.enable_x64():
-        objective = lambda h, v: log_z_bound(h, v, EDGES, method, tol=1e-11) ** 2  # noqa: E731
+    objective = lambda h, v: log_z_bound(h, v, EDGES, method, tol=1e-11) ** 2  # noqa: E731
+    jax.config.update("jax_enable_x64", True)
+    try:
         of_h, of_v = jax.jit(jax.grad(objective, argnums=(0, 1)))(h, v)
         assert np.allclose(of_h, finite_differences(lambda x: float(objective(x, v)), h), atol=1e-4)
         assert np.allclose(of_v, finite_differences(lambda x: float(objective(h, x)), v), atol=1e-4)
         wide = float(log_z_bound(np.float32(h).astype(float), np.float32(v).astype(float), EDGES, method))
+    finally:
+        jax.config.update("jax_enable_x64", False)
     narrow = log_z_bound(np.float32(h), np.float32(v), EDGES, method)
     assert narrow.dtype == np.float32 and float(narrow) >= wide

@@ -21,6 +21,7 @@ __all__ = [
     "bound",
     "exact",
     "generate",
+    "map",
     "read",
     "read_bytes",
 ]
@@ -132,6 +133,18 @@ def exact(
     time_limit: float | None,
     threads: int,
     memory_limit: int | None,
+    progress: Callable[[str | None, int, float, float, float], Any] | None,
+) -> dict[str, Any]: ...
+def map(
+    model: Model,
+    *,
+    features: str | None,
+    cuts: str,
+    tol: float,
+    max_iterations: int | None,
+    time_limit: float | None,
+    memory_limit: int | None,
+    seed: int,
     progress: Callable[[str | None, int, float, float, float], Any] | None,
 ) -> dict[str, Any]: ...
 def read(

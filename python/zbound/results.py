@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-__all__ = ["Best", "Bounds", "Exact", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
+__all__ = ["Best", "Bounds", "Exact", "Map", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
 
 
 class Bounds(NamedTuple):
@@ -289,6 +289,40 @@ class Exact:
     def _repr_html_(self) -> str:
         rows = {"log Z": self.log_z.estimate, "entropy": self.entropy, "max f": self.max_f}
         cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A certified upper bound on max f and the best assignment found, in the units of the model's file.
+
+    `value` is f at `assignment`, a cut weight for max-cut files and -E for minimised formats, for which
+    `energy` and `energy_lower` say the same in the file's own sign.
+    """
+
+    upper: Optional[float]
+    value: Optional[float]
+    assignment: NDArray[np.int8]
+    status: str
+    certified: bool
+    relaxation_gap: Optional[float]
+    iterations: int
+    seconds: float
+    cuts: int
+    energy: Optional[float]
+    energy_lower: Optional[float]
+    reason: Optional[str]
+    certificate: Optional[Certificate]
+
+    def __repr__(self) -> str:
+        return (
+            f"Map(value={self.value}, max_f={_interval(Bounds(self.value, self.upper))}, status={self.status!r}, "
+            f"certified={self.certified}, iterations={self.iterations}, seconds={self.seconds:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"upper": self.upper, "value": self.value, "status": self.status}
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
         return f"<table>{cells}</table>"
 
 

@@ -13,6 +13,7 @@ from .progress import ProgressLike, Watcher
 from .results import (
     Bounds,
     Exact,
+    Map,
     PairMoments,
     Results,
     Solution,
@@ -25,7 +26,7 @@ from .results import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Options", "bound", "exact", "generate", "read", "read_bytes", "verify"]
+__all__ = ["Options", "bound", "exact", "generate", "map", "read", "read_bytes", "verify"]
 
 FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
 """`degree:K`, `first:N`, `all`, `edges`, or a list of variable sets."""
@@ -176,6 +177,43 @@ def exact(
     raw["phi"], raw["log_z"] = Bounds(*raw["phi"]), Bounds(*raw["log_z"])
     raw["pairwise"] = PairMoments(*raw["pairwise"])
     return Exact(**raw)
+
+
+def map(
+    model: Model,
+    *,
+    features: FeaturesLike = None,
+    cuts: str = "none",
+    tol: float = 1e-6,
+    max_iterations: Optional[int] = None,
+    time_limit: Optional[float] = None,
+    memory_limit: Optional[int] = None,
+    seed: int = 0,
+    progress: ProgressLike = None,
+) -> Map:
+    """The zero-temperature case: a certified upper bound on max f and the best assignment found.
+
+    `cuts` are the inequalities that tighten the bound of a pairwise model: `none`, `pairwise` or `triangle`.
+
+    >>> import numpy as np, zbound as zb
+    >>> triangle = zb.Ising(np.zeros(3), np.triu(-np.ones((3, 3)), 1))  # frustrated: max f = 1
+    >>> best = zb.map(triangle, cuts="triangle")
+    >>> best.value, bool(1 <= best.upper < 1.0001)
+    (1.0, True)
+    """
+    with Watcher(progress) as callback:
+        raw = _zbound.map(
+            model,
+            features=feature_spec(features),
+            cuts=cuts,
+            tol=tol,
+            max_iterations=max_iterations,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            seed=seed,
+            progress=callback,
+        )
+    return Map(**raw)
 
 
 def verify(model: Model, certificate: Union[Certificate, str, "os.PathLike[str]"]) -> Verification:

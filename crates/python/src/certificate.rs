@@ -21,23 +21,29 @@ pub(crate) struct Certificate {
 
 /// Where the claim comes from.
 enum Origin {
-    /// A solve: the model says what the certificate proves.
-    Solved(Arc<zbound::Model>),
+    /// A solve: the model says what the certificate proves. The number is the temperature at which
+    /// zero table entries were raised.
+    Solved(Arc<zbound::Model>, f64),
     /// A file: only its word.
     Read(Box<Claim>),
 }
 
 impl Certificate {
-    pub(crate) fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Self {
-        Certificate { certificate: Arc::new(certificate), origin: Origin::Solved(Arc::clone(model)) }
+    pub(crate) fn solved(
+        certificate: zbound::certify::Certificate,
+        model: &Arc<zbound::Model>,
+        floor_eps: f64,
+    ) -> Self {
+        let origin = Origin::Solved(Arc::clone(model), floor_eps);
+        Certificate { certificate: Arc::new(certificate), origin }
     }
 
     fn claim(&self) -> Result<Claim> {
-        let model = match &self.origin {
-            Origin::Solved(model) => model,
+        let (model, eps) = match &self.origin {
+            Origin::Solved(model, eps) => (model, *eps),
             Origin::Read(claim) => return Ok(claim.as_ref().clone()),
         };
-        let (f, floor) = model.majorant(self.certificate.eps)?;
+        let (f, floor) = model.majorant(eps)?;
         let mut claim = self.certificate.claim(&f, model.fixed())?;
         claim.zero_floor = floor;
         Ok(claim)
@@ -52,7 +58,9 @@ impl Certificate {
         }
         let model = model.clone().with_evidence(&claim.evidence)?;
         if claim.zero_floor.is_some() && self.certificate.witness.is_some() {
-            return Err(Error::Certificate("a bound from below on raised table entries proves nothing".into()));
+            return Err(Error::Certificate(
+                "a bound from below on raised table entries proves nothing".into(),
+            ));
         }
         let proved = claim.confirm(&self.certificate, &model.raised(claim.zero_floor)?)?;
         Ok((
@@ -110,9 +118,7 @@ impl Certificate {
         format!("<Certificate at eps={}, {parts} component(s){lower}>", self.certificate.eps)
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = slf.get_type().getattr("from_bytes")?;
         let bytes = slf.get().to_bytes(slf.py())?;
         Ok((restore, (bytes,).into_pyobject(slf.py())?))

@@ -70,7 +70,8 @@ pub(crate) fn from_edges(
         return Err(errors::named(py, "ModelError", message));
     }
     let index = |v: i64| {
-        usize::try_from(v).map_err(|_| errors::named(py, "ModelError", format!("edges name the variable {v}")))
+        usize::try_from(v)
+            .map_err(|_| errors::named(py, "ModelError", format!("edges name the variable {v}")))
     };
     edges.rows().into_iter().zip(&values).map(|(row, &v)| Ok((index(row[0])?, index(row[1])?, v))).collect()
 }

@@ -59,7 +59,8 @@ impl Watch {
         T: Send,
         F: FnOnce(&mut dyn Observer) -> Result<T> + Send,
     {
-        let mut here = Here { callback: self.callback, last: Instant::now(), method: None, fresh: true, error: None };
+        let mut here =
+            Here { callback: self.callback, last: Instant::now(), method: None, fresh: true, error: None };
         let caught = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&mut here))));
         match here.error {
             Some(error) => Err(error),
@@ -124,7 +125,9 @@ fn wait<T: Send>(
         });
         let polled = match (message, callback) {
             (Ok(Message::Done(caught)), _) => return settle(py, caught),
-            (Ok(Message::Report(method, progress)), Some(callback)) => report(py, callback, method, &progress),
+            (Ok(Message::Report(method, progress)), Some(callback)) => {
+                report(py, callback, method, &progress)
+            }
             (Err(RecvTimeoutError::Disconnected), _) => {
                 return Err(errors::named(py, "InternalError", "the solve ended without an answer".into()));
             }

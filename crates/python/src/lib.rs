@@ -5,6 +5,7 @@ mod certificate;
 mod couplings;
 mod enter;
 mod errors;
+mod map;
 mod model;
 mod solve;
 mod state;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _zbound {
     #[pymodule_export]
     use crate::certificate::Certificate;
+    #[pymodule_export]
+    use crate::map::map;
     #[pymodule_export]
     use crate::model::{Ising, Model, Polynomial, generate, read, read_bytes};
     #[pymodule_export]

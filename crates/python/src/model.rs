@@ -72,7 +72,11 @@ impl Model {
     }
 
     /// The model with some spins fixed: `{variable: -1 or +1}`.
-    fn with_evidence(&self, py: Python<'_>, evidence: std::collections::BTreeMap<usize, i8>) -> PyResult<Model> {
+    fn with_evidence(
+        &self,
+        py: Python<'_>,
+        evidence: std::collections::BTreeMap<usize, i8>,
+    ) -> PyResult<Model> {
         let pairs: Vec<_> = evidence.into_iter().collect();
         let inner = briefly(py, || self.inner.as_ref().clone().with_evidence(&pairs))?;
         Ok(Model { inner: Arc::new(inner), path: self.path.clone(), names: self.names(py) })
@@ -123,7 +127,8 @@ impl Model {
     fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
         briefly(py, || {
             let known = format.map(str::parse).transpose()?.or_else(|| Format::from_path(&path));
-            let unknown = || zbound::Error::Setting(format!("{}: name the format with format=", path.display()));
+            let unknown =
+                || zbound::Error::Setting(format!("{}: name the format with format=", path.display()));
             io::write(&self.inner, &path, known.ok_or_else(unknown)?)
         })
     }
@@ -224,7 +229,8 @@ impl Polynomial {
             let members: Vec<usize> = key.extract()?;
             let set: VarSet = members.iter().copied().filter(|&i| i < d).collect();
             if set.len() != members.len() {
-                let message = format!("term {members:?} repeats a variable or names one that d = {d} does not have");
+                let message =
+                    format!("term {members:?} repeats a variable or names one that d = {d} does not have");
                 return Err(errors::named(py, "ModelError", message));
             }
             list.push((set, value.extract::<f64>()?));
@@ -327,7 +333,11 @@ fn base(
     Ok(Model { inner: Arc::new(model), path, names })
 }
 
-fn tuple(py: Python<'_>, variables: usize, names: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyTuple>>> {
+fn tuple(
+    py: Python<'_>,
+    variables: usize,
+    names: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Py<PyTuple>>> {
     let Some(names) = names else { return Ok(None) };
     let names = PyTuple::new(py, names.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
     if names.len() != variables {

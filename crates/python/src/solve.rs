@@ -13,7 +13,7 @@ use zbound::run::{BoundRequest, MethodChoice, Report};
 use zbound::{Error, FeatureSpec, Greedy, Pairwise, Rho, Settings, Solution};
 
 /// Free spins up to which one step of a solve takes far less than the time between two polls.
-const SHORT_SPINS: usize = 32;
+pub(crate) const SHORT_SPINS: usize = 32;
 
 /// Bounds by the methods named; see `zbound.bound`.
 #[pyfunction]
@@ -196,12 +196,17 @@ fn result_dict<'py>(
     dict.set_item("reason", record.reason.map(|r| in_python_terms(&r)))?;
     let (trace, certificate) = solution.map_or((Vec::new(), None), |s| (s.trace, s.certificate));
     let rows = trace.len();
-    let cells = trace.into_iter().flat_map(|p| {
-        [p.iteration as f64, p.lower, p.upper, p.seconds, p.eigendecompositions as f64]
-    });
+    let cells = trace
+        .into_iter()
+        .flat_map(|p| [p.iteration as f64, p.lower, p.upper, p.seconds, p.eigendecompositions as f64]);
     dict.set_item("trace", PyArray1::from_vec(py, cells.collect()).reshape([rows, 5])?)?;
-    dict.set_item("certificate", certificate.map(|c| Certificate::solved(c, model)))?;
+    dict.set_item("certificate", certificate.map(|c| solved(c, model)))?;
     Ok(dict)
+}
+
+fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Certificate {
+    let eps = certificate.eps;
+    Certificate::solved(certificate, model, eps)
 }
 
 /// `(edges (m, 2), values (m,))`.
