@@ -55,5 +55,6 @@ large = zb.generate("logdet-mixed", "complete", d=150, w=0.1, seed=1)
 print(zb.bound(large, "quantum", time_limit=1.0))
 
 # %% A small study, as a table. Give `executor=` to run it on a pool or a cluster.
-sweep = zb.sweep({"family": "trw-mixed", "graph": "grid", "d": 16, "w": [0.2, 0.6, 1.0], "seed": range(2), "method": ["exact", "trw"]})
+grid = {"family": "trw-mixed", "graph": "grid", "d": 16, "w": [0.2, 0.6, 1.0], "seed": range(2), "method": ["exact", "trw"]}
+sweep = zb.sweep(grid)
 print(sweep.to_dataframe().pivot_table(index="w", columns="method", values="log_z_upper"))

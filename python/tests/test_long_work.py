@@ -105,6 +105,15 @@ def test_an_exception_in_the_callback_comes_out(d):
         zb.bound(zb.generate("logdet-mixed", "complete", d=d, w=0.1, seed=1), "quantum", progress=fail)
 
 
+@pytest.mark.parametrize("is_long", [False, True])
+def test_no_panic_escapes(is_long):
+    from zbound import _zbound
+
+    with pytest.raises(zb.InternalError, match="asked for.*report"):
+        _zbound._panic(is_long)
+    assert issubclass(zb.InternalError, Exception)
+
+
 def test_progress_true_shows_a_bar(capsys):
     zb.bound(zb.generate("gaussian", "complete", d=6, seed=1), "quantum", progress=True)
     assert capsys.readouterr().out == ""

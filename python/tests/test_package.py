@@ -33,12 +33,12 @@ def test_everything_public_is_documented():
 
 def test_stubs_match_the_extension():
     need("mypy")
-    run = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "zbound._zbound"], capture_output=True, text=True, cwd=ROOT / "python" / "tests"
-    )
+    command = [sys.executable, "-m", "mypy.stubtest", "zbound._zbound"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "python" / "tests")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.skipif(not FULL, reason="a second run of the type checker (scripts/test.sh --full)")
 def test_the_package_passes_the_type_checker():
     need("mypy")
     config = ["--config-file", str(ROOT / "pyproject.toml"), "-p", "zbound"]
@@ -53,7 +53,8 @@ def test_the_package_says_that_it_is_typed():
 
 
 def test_importing_starts_no_thread_and_no_heavy_package():
-    code = "import sys, threading, zbound; print(threading.active_count(), sorted({'scipy', 'matplotlib', 'pandas'} & set(sys.modules)))"
+    heavy = "sorted({'scipy', 'matplotlib', 'pandas'} & set(sys.modules))"
+    code = f"import sys, threading, zbound; print(threading.active_count(), {heavy})"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split(maxsplit=1) == ["1", "[]\n"]
 

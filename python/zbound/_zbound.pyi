@@ -17,6 +17,7 @@ __all__ = [
     "Model",
     "Polynomial",
     "__version__",
+    "_panic",
     "_restore",
     "bound",
     "exact",
@@ -165,3 +166,4 @@ def _restore(
     path: str | None,
     names: tuple[Any, ...] | None,
 ) -> Model: ...
+def _panic(is_long: bool) -> None: ...

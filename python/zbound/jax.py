@@ -47,7 +47,7 @@ class _Static:
         low, high = self.edges.min(axis=1, initial=model.d), self.edges.max(axis=1, initial=0)
         order = np.argsort(np.argsort(low * model.d + high, kind="stable"), kind="stable")
         answer = fields.dtype.type(value)
-        if answer < value:
+        if float(answer) < value:
             # A narrower type must not round an upper bound down.
             answer = np.nextafter(answer, fields.dtype.type(np.inf))
         moments = gradient.couplings[order].astype(couplings.dtype)

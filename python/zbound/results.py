@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import plots
 from ._zbound import Certificate, Model, __version__
+from .text import interval, table
 
 if TYPE_CHECKING:
     import pandas
@@ -104,12 +105,12 @@ class Solution:
         gap = "" if self.relaxation_gap is None else f", gap={self.relaxation_gap:.1e}"
         what = "log_z" if self.eps == 1.0 else "eps_log_z"
         return (
-            f"Solution({self.method!r}, {what}={_interval(self.log_z)}, status={self.status!r}, "
+            f"Solution({self.method!r}, {what}={interval(*self.log_z[:2])}, status={self.status!r}, "
             f"certified={self.certified}{gap}, iterations={self.iterations}, seconds={self.seconds:.3g})"
         )
 
     def _repr_html_(self) -> str:
-        return _table([self], self.eps)
+        return table([self], self.eps)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of `results` in the document `zbound.bound/1`, as plain Python values."""
@@ -221,10 +222,10 @@ class Results(Sequence[Solution]):
 
     def __repr__(self) -> str:
         lines = "".join(f"\n  {solution!r}," for solution in self.solutions)
-        return f"Results(log_z={_interval(self.log_z)}, solutions=[{lines}\n])"
+        return f"Results(log_z={interval(*self.log_z[:2])}, solutions=[{lines}\n])"
 
     def _repr_html_(self) -> str:
-        return _table(self.solutions, self.eps, self.best)
+        return table(self.solutions, self.eps, self.log_z)
 
     def to_dict(self) -> dict[str, Any]:
         """The document `zbound.bound/1` as plain Python values."""
@@ -316,7 +317,7 @@ class Map:
 
     def __repr__(self) -> str:
         return (
-            f"Map(value={self.value}, max_f={_interval(Bounds(self.value, self.upper))}, status={self.status!r}, "
+            f"Map(value={self.value}, max_f={interval(self.value, self.upper)}, status={self.status!r}, "
             f"certified={self.certified}, iterations={self.iterations}, seconds={self.seconds:.3g})"
         )
 
@@ -360,37 +361,3 @@ def dataframe(records: list[dict[str, Any]]) -> pandas.DataFrame:
     import pandas
 
     return pandas.DataFrame.from_records(records)
-
-
-def _interval(bounds: Bounds) -> str:
-    """Six digits, rounded outward so that the text is still true."""
-    lower = "-inf" if bounds.lower is None else np.format_float_positional(_outward(bounds.lower, -1), trim="-")
-    upper = "inf" if bounds.upper is None else np.format_float_positional(_outward(bounds.upper, 1), trim="-")
-    return f"[{lower}, {upper}]"
-
-
-def _outward(value: float, sign: int) -> float:
-    text = f"{value:.7g}"
-    rounded = float(text)
-    if sign * rounded >= sign * value:
-        return rounded
-    digits = 6 - int(np.floor(np.log10(abs(value)))) if value else 0
-    # One more unit in the last digit shown; reading back may round, so the comparison decides.
-    moved = float(f"{rounded + sign * 10.0 ** -digits:.7g}")
-    return moved if sign * moved >= sign * value else value
-
-
-def _table(solutions: Sequence[Solution], eps: float, best: Optional[Best] = None) -> str:
-    name = "log Z" if eps == 1.0 else "eps log Z"
-    rows = []
-    for s in solutions:
-        gap = "" if s.relaxation_gap is None else f"{s.relaxation_gap:.1e}"
-        lower = "" if s.log_z.lower is None else f"{_outward(s.log_z.lower, -1):.7g}"
-        upper = "" if s.log_z.upper is None else f"{_outward(s.log_z.upper, 1):.7g}"
-        cells = [s.method, lower, upper, gap, s.iterations, f"{s.seconds:.3g}", s.status]
-        hint = f' title="{escape(s.reason)}"' if s.reason else ""
-        rows.append(f"<tr{hint}>" + "".join(f"<td>{escape(str(c))}</td>" for c in cells) + "</tr>")
-    head = ["method", f"{name} lower", "upper", "gap", "iterations", "seconds", "status"]
-    header = "<tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>"
-    caption = f"<caption>{name} in {_interval(best.log_z)}</caption>" if best else ""
-    return f"<table>{caption}<thead>{header}</thead><tbody>{''.join(rows)}</tbody></table>"

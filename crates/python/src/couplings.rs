@@ -18,16 +18,26 @@ fn from_dense(py: Python<'_>, d: usize, matrix: &Bound<'_, PyAny>) -> PyResult<V
     let array: PyArrayLike2<'_, f64, AllowTypeChange> = matrix.extract()?;
     let view = array.as_array();
     check_shape(py, d, (view.nrows(), view.ncols()))?;
-    let (mut upper, mut lower) = (Vec::new(), Vec::new());
-    for ((i, j), &v) in view.indexed_iter() {
-        match v != 0.0 {
-            true if i < j => upper.push((i, j, v)),
-            true if i > j => lower.push((j, i, v)),
-            true => return Err(on_diagonal(py, i, v)),
-            false => {}
+    let (mut upper, mut is_upper, mut difference) = (Vec::new(), true, None);
+    for i in 0..d {
+        if view[(i, i)] != 0.0 {
+            return Err(on_diagonal(py, i, view[(i, i)]));
+        }
+        for j in i + 1..d {
+            let (above, below) = (view[(i, j)], view[(j, i)]);
+            is_upper &= below == 0.0;
+            if above != below {
+                difference.get_or_insert((i, j));
+            }
+            if above != 0.0 {
+                upper.push((i, j, above));
+            }
         }
     }
-    one_triangle(py, upper, lower)
+    match difference {
+        Some(at) if !is_upper => Err(asymmetric(py, at)),
+        _ => Ok(upper),
+    }
 }
 
 fn from_sparse(py: Python<'_>, d: usize, matrix: &Bound<'_, PyAny>) -> PyResult<Vec<Triple>> {
@@ -102,25 +112,23 @@ fn summed(mut entries: Vec<Triple>) -> Vec<Triple> {
     entries
 }
 
-/// The upper triangle, once the lower one is empty or equal to it.
-fn one_triangle(py: Python<'_>, upper: Vec<Triple>, mut lower: Vec<Triple>) -> PyResult<Vec<Triple>> {
-    if lower.is_empty() {
+/// The upper triangle, once the lower one is empty or equal to it; both are sorted.
+fn one_triangle(py: Python<'_>, upper: Vec<Triple>, lower: Vec<Triple>) -> PyResult<Vec<Triple>> {
+    if lower.is_empty() || upper == lower {
         return Ok(upper);
     }
-    // The dense scan meets the lower triangle column by column.
-    lower.sort_by_key(|&(i, j, _)| (i, j));
     let differs = upper.iter().zip(&lower).find(|(a, b)| a != b);
-    let at = match (differs, upper.len() == lower.len()) {
-        (None, true) => return Ok(upper),
-        (Some((a, b)), _) => (a.0, a.1).min((b.0, b.1)),
-        (None, false) => {
-            let rest = upper.get(lower.len()).or_else(|| lower.get(upper.len()));
-            rest.map_or((0, 0), |&(i, j, _)| (i, j))
-        }
+    let rest = || upper.get(lower.len()).or_else(|| lower.get(upper.len()));
+    let at = match differs {
+        Some((a, b)) => (a.0, a.1).min((b.0, b.1)),
+        None => rest().map_or((0, 0), |&(i, j, _)| (i, j)),
     };
+    Err(asymmetric(py, at))
+}
+
+fn asymmetric(py: Python<'_>, (i, j): (usize, usize)) -> PyErr {
     let message = format!(
-        "J[{0}, {1}] and J[{1}, {0}] differ: expected a symmetric matrix with zero diagonal, or a strictly upper one",
-        at.0, at.1
+        "J[{i}, {j}] and J[{j}, {i}] differ: expected a symmetric matrix with zero diagonal, or a strictly upper one"
     );
-    Err(errors::named(py, "ModelError", message))
+    errors::named(py, "ModelError", message)
 }

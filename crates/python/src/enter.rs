@@ -32,6 +32,13 @@ fn settle<T>(py: Python<'_>, caught: Caught<T>) -> PyResult<T> {
     }
 }
 
+/// Panics inside the library, for the test that no panic escapes.
+#[pyfunction(name = "_panic")]
+pub(crate) fn panic_for_tests(py: Python<'_>, is_long: bool) -> PyResult<()> {
+    let watch = Watch { callback: None, is_long, threads: 1 };
+    watch.run(py, |_| panic!("asked for"))
+}
+
 /// How to run a solve.
 pub(crate) struct Watch {
     /// Called with `(method, iteration, lower, upper, seconds)`; returning `False` stops the solve.

@@ -7,6 +7,7 @@ mod enter;
 mod errors;
 mod map;
 mod model;
+mod read;
 mod solve;
 mod state;
 
@@ -18,9 +19,13 @@ mod _zbound {
     #[pymodule_export]
     use crate::certificate::Certificate;
     #[pymodule_export]
+    use crate::enter::panic_for_tests;
+    #[pymodule_export]
     use crate::map::map;
     #[pymodule_export]
-    use crate::model::{Ising, Model, Polynomial, generate, read, read_bytes};
+    use crate::model::{Ising, Model, Polynomial};
+    #[pymodule_export]
+    use crate::read::{generate, read, read_bytes};
     #[pymodule_export]
     use crate::solve::{bound, exact};
     #[pymodule_export]
