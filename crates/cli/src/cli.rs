@@ -1,6 +1,6 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bound, completions, convert, exact, generate, info, map, verify};
+use crate::commands::{bound, completions, convert, exact, generate, info, kl, map, verify};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -47,6 +47,8 @@ enum Command {
     Map(map::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
     Exact(exact::Args),
+    /// Bound a Kullback-Leibler divergence from below by moments
+    Kl(kl::Args),
     /// Say what a model holds and what exact inference on it would cost
     Info(info::Args),
     /// Translate a model between file formats
@@ -67,6 +69,7 @@ impl Cli {
             Command::Bound(args) => args.run(),
             Command::Map(args) => args.run(),
             Command::Exact(args) => args.run(),
+            Command::Kl(args) => args.run(),
             Command::Info(args) => args.run(),
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),

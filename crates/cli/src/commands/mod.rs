@@ -6,5 +6,6 @@ pub(crate) mod convert;
 pub(crate) mod exact;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod kl;
 pub(crate) mod map;
 pub(crate) mod verify;

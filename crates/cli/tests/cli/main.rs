@@ -5,3 +5,4 @@ mod certificate;
 mod commands;
 mod examples;
 mod support;
+mod zero_temperature;

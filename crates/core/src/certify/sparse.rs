@@ -65,15 +65,28 @@ impl Form {
         let order = minimum_degree(ising);
         let place = positions(&order, n)?;
         let largest = diagonal.iter().fold(f.l1_norm() / n as f64, |m, y| m.max(y.abs()));
-        let mut lift = 0.0;
+        let lifted = |lift: f64| diagonal.iter().map(|y| (y + lift).max(0.0)).collect::<Vec<f64>>();
+        let passes = |lift: f64| Ok(factor_terms(ising, &lifted(lift), &order, &place)?.is_some());
+        let smallest = first.max(largest * f64::EPSILON);
+        let (mut failed, mut lift) = (0.0, 0.0);
         for step in 0..60 {
-            let lifted: Vec<f64> = diagonal.iter().map(|y| (y + lift).max(0.0)).collect();
-            if factor_terms(ising, &lifted, &order, &place)?.is_some() {
-                // Twice the lift that passed: another order of summation must pass as well.
-                let diagonal = diagonal.iter().map(|y| (y + 2.0 * lift).max(0.0)).collect();
-                return Ok(Form::SparseDual { polynomial: f.clone(), diagonal, order });
+            if passes(lift)? {
+                let mut refinements = if lift > smallest { 3 } else { 0 };
+                while refinements > 0 {
+                    let middle = 0.5 * (failed + lift);
+                    *if passes(middle)? { &mut lift } else { &mut failed } = middle;
+                    refinements -= 1;
+                }
+                // A little more than what passed: another order of summation must pass as well.
+                let margin = if lift > 0.0 { lift / 16.0 + 64.0 * largest * f64::EPSILON } else { 0.0 };
+                return Ok(Form::SparseDual {
+                    polynomial: f.clone(),
+                    diagonal: lifted(lift + margin),
+                    order,
+                });
             }
-            lift = first.max(largest * f64::EPSILON) * f64::powi(2.0, step);
+            failed = lift;
+            lift = smallest * f64::powi(2.0, step);
         }
         Err(Error::Certificate("the dual diagonal is far from feasible".into()))
     }

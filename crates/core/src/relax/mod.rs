@@ -1,12 +1,15 @@
 //! One file per bound.
 
 pub(crate) mod forest;
+pub mod kl;
 mod logdet;
 pub mod map;
+mod metric;
 mod quantum;
 mod trw;
 
 pub use logdet::LogDet;
+pub use metric::QuantumDiag;
 pub use quantum::Quantum;
 pub use trw::Trw;
 

@@ -10,7 +10,7 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{LogDet, Quantum, Relaxation, Trw};
+use crate::relax::{LogDet, Quantum, QuantumDiag, Relaxation, Trw};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -63,6 +63,7 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
 pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
     match method {
         Method::Quantum => Some(Box::new(Quantum::default())),
+        Method::QuantumDiag => Some(Box::new(QuantumDiag)),
         Method::LogDet => Some(Box::new(LogDet)),
         Method::Trw => Some(Box::new(Trw)),
         _ => None,

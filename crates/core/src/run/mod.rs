@@ -3,11 +3,13 @@
 //! [`bound`] is what the command line, the Python package and sweeps call.
 
 mod driver;
+mod kl;
 mod map;
 mod plan;
 mod report;
 
 pub use driver::bound;
+pub use kl::{KL_SCHEMA, KlRecord, KlStepRecord, Law, kl};
 pub use map::{MAP_SCHEMA, MapRecord, MapReport, MapRequest, map};
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

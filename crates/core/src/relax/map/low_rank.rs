@@ -33,6 +33,8 @@ const SWEEPS: usize = 40;
 const INNER: usize = 400;
 /// Lanczos steps per look at the smallest eigenvalue of S.
 const LANCZOS: usize = 250;
+/// Lanczos steps before the gap is believed to be closed.
+const CONFIRM: usize = 800;
 
 /// Solves to a gap of `tol |sum y + constant|`.
 ///
@@ -49,6 +51,7 @@ pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: 
     let mut radius = (n as f64).sqrt();
     let mut target = 1e-2 * point.gradient_norm();
     let mut best: Option<(f64, Vec<f64>, f64)> = None;
+    let mut stuck = false;
     let scale = p.scale;
     let stop = loop {
         let upper = best.as_ref().map_or(f64::NAN, |b| constant + scale * b.0);
@@ -56,8 +59,9 @@ pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: 
             break stop;
         }
         if point.gradient_norm() <= target {
-            let Some(pair) = point.smallest(p, normal.vector(n)) else { break StopReason::NumericalTrouble };
-            let shift = (pair.residual.min(1e-3 * pair.value.abs()) - pair.value).max(0.0);
+            let Some((pair, shift)) = point.look(p, normal.vector(n), tol, constant / scale) else {
+                break StopReason::NumericalTrouble;
+            };
             let bound = point.value() + n as f64 * shift;
             if best.as_ref().is_none_or(|b| bound < b.0) {
                 best = Some((bound, point.y.clone(), shift));
@@ -77,16 +81,16 @@ pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: 
         }
         if !point.step(p, &mut radius) {
             // Rounding hides the descent: one look at the dual, then stop.
-            if target >= 1e300 {
+            if stuck {
                 break StopReason::Stalled;
             }
-            target = f64::INFINITY;
+            (stuck, target) = (true, f64::INFINITY);
         }
     };
     let (_, y, shift) = match best {
         Some(best) => best,
         None => {
-            let shift = point.smallest(p, normal.vector(n)).map_or(0.0, |s| (-s.value).max(0.0));
+            let shift = point.smallest(p, normal.vector(n), LANCZOS).map_or(0.0, |s| (-s.value).max(0.0));
             (0.0, point.y.clone(), shift)
         }
     };
@@ -141,14 +145,32 @@ impl Point {
     }
 
     /// Smallest eigenvalue of S.
-    fn smallest(&self, p: &Quadratic, start: Vec<f64>) -> Option<Smallest> {
+    fn smallest(&self, p: &Quadratic, start: Vec<f64>, steps: usize) -> Option<Smallest> {
         let y = &self.y;
         let mut apply = |x: &[f64], out: &mut [f64]| {
             p.times(x, 1, out);
             out.iter_mut().zip(x).zip(y).for_each(|((o, x), y)| *o = y * x - *o);
         };
         let largest = y.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        smallest(&mut apply, start, 1e-12 * largest, LANCZOS)
+        // All vectors are kept: not more than 128 MiB of them.
+        let steps = steps.min((1 << 24) / p.n()).max(20);
+        smallest(&mut apply, start, 1e-12 * largest, steps)
+    }
+
+    /// The smallest eigenpair of S and the shift that makes S positive: a short run, and a long one from there
+    /// when the short one finds the gap closed, because Ritz values err on the side of a closed gap.
+    fn look(&self, p: &Quadratic, start: Vec<f64>, tol: f64, constant: f64) -> Option<(Smallest, f64)> {
+        let n = p.n() as f64;
+        let mut pair = self.smallest(p, start, LANCZOS)?;
+        let closed = |shift: f64| n * shift <= tol * (constant + self.value() + n * shift).abs();
+        if closed(-pair.value) {
+            let second = self.smallest(p, pair.vector.clone(), CONFIRM)?;
+            if second.value < pair.value {
+                pair = second;
+            }
+        }
+        let shift = (pair.residual.min(0.1 * pair.value.abs()) - pair.value).max(0.0);
+        Some((pair, shift))
     }
 
     /// The tangent part of `S U`, into `out`.

@@ -204,10 +204,8 @@ fn finish(
                 solution.relaxation_gap = Some(gap);
             }
             // The solver's own idea of the gap is an estimate; the word `converged` is about the proved one.
-            if solution.stop == StopReason::Converged
-                && !(gap <= 2.0 * settings.tol * bound.phi().abs().max(f64::MIN_POSITIVE))
-                && !(gap <= 1e-13 * f.l1_norm())
-            {
+            let allowed = (2.0 * settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
+            if solution.stop == StopReason::Converged && !(gap <= allowed) {
                 solution.stop = StopReason::Stalled;
             }
             solution.upper = Some(bound);

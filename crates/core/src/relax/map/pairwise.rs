@@ -18,11 +18,14 @@ const DENSE: usize = 400;
 /// Rows up to which it runs when there are cuts.
 const DENSE_WITH_CUTS: usize = 1000;
 /// Rounds of separation.
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 10;
+/// Cuts added per round and kept between rounds, per row.
+const ADDED: usize = 3;
+const KEPT: usize = 5;
 /// Violations below this are not worth a cut.
 const VIOLATION: f64 = 1e-5;
 /// Gap to which rounds before the last are solved.
-const ROUND_TOL: f64 = 1e-4;
+const ROUND_TOL: f64 = 3e-4;
 
 /// The best proof over all rounds.
 pub(super) fn solve(
@@ -33,6 +36,9 @@ pub(super) fn solve(
     monitor: &mut Monitor<'_>,
 ) -> Found {
     let p = Quadratic::new(ising);
+    if (0..p.n()).all(|i| p.row(i).is_empty()) {
+        return constant(f, ising);
+    }
     let limit = if kind == Cuts::None { DENSE } else { DENSE_WITH_CUTS };
     if p.n() > limit {
         let mut found = factored(f, ising, &p, settings, monitor);
@@ -46,13 +52,14 @@ pub(super) fn solve(
         return best.0;
     }
     let mut active: Vec<Triangle> = Vec::new();
+    let mut best_cuts: Vec<Triangle> = Vec::new();
     let mut x = best.1.x;
     let mut last = best.0.bound();
     for _ in 0..ROUNDS {
         if !matches!(best.0.stop, StopReason::Converged | StopReason::Stalled) {
             return best.0;
         }
-        let new = cuts::separate(&x, kind, VIOLATION, 5 * p.n());
+        let new = cuts::separate(&x, kind, VIOLATION, ADDED * p.n());
         if new.is_empty() {
             break;
         }
@@ -64,27 +71,49 @@ pub(super) fn solve(
         }
         let gain = last - found.bound();
         last = found.bound();
-        // Cuts that carry nothing only slow the next round.
-        let top = point.gamma.iter().fold(0.0f64, |m, g| m.max(*g));
-        let mut carried = point.gamma.iter().map(|g| *g > 1e-4 * top);
-        active.retain(|_| carried.next() == Some(true));
-        x = point.x;
         if found.bound() < best.0.bound() {
             best.0 = found;
+            best_cuts.clone_from(&active);
         }
+        active = heaviest(active, &point.gamma, KEPT * p.n());
+        x = point.x;
         if gain.abs() <= ROUND_TOL * 0.1 * last.abs() {
             break;
         }
     }
-    let (found, _) = dense(f, ising, &p, &active, settings.tol, monitor);
-    if interrupted(found.stop) || found.bound() < best.0.bound() {
-        let bound = best.0.bound();
-        if found.bound() < bound {
-            return found;
-        }
+    if best_cuts.is_empty() {
+        return best.0;
+    }
+    let (found, _) = dense(f, ising, &p, &best_cuts, settings.tol, monitor);
+    if found.bound() < best.0.bound() {
+        return found;
+    }
+    if interrupted(found.stop) {
         best.0.stop = found.stop;
     }
     best.0
+}
+
+/// f is its constant.
+fn constant(f: &Polynomial, ising: &Ising) -> Found {
+    Found {
+        proof: prove(f, ising, Vec::new(), &vec![0.0; ising.d() + 1], 0.0),
+        primal: ising.constant(),
+        rows: Vec::new(),
+        rank: 0,
+        stop: StopReason::Converged,
+        reason: None,
+    }
+}
+
+/// The cuts with the largest multipliers: those that carry nothing only slow the next round.
+fn heaviest(active: Vec<Triangle>, gamma: &[f64], count: usize) -> Vec<Triangle> {
+    let top = gamma.iter().fold(0.0f64, |m, g| m.max(*g));
+    let mut weighed: Vec<(f64, Triangle)> =
+        gamma.iter().copied().zip(active).filter(|(g, _)| *g > 1e-3 * top).collect();
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    weighed.truncate(count);
+    weighed.into_iter().map(|(_, cut)| cut).collect()
 }
 
 fn interrupted(stop: StopReason) -> bool {

@@ -8,8 +8,8 @@ const HYPERPLANES: usize = 32;
 /// Assignments that tabu search starts from.
 const STARTS: usize = 4;
 /// Flips of one tabu search, per spin and in all.
-const FLIPS_PER_SPIN: usize = 60;
-const MAX_FLIPS: usize = 60_000;
+const FLIPS_PER_SPIN: usize = 150;
+const MAX_FLIPS: usize = 120_000;
 
 /// The best assignment found for f, starting from the rows of a factor of the moment matrix of (1, x)
 /// (row 0 belongs to the constant); an empty factor stands for random starts.
@@ -135,7 +135,7 @@ impl Landscape {
         // Gains carry rounding: anything below this is no gain, or the climb might never end.
         let least = 1e-12 * self.gain.iter().fold(0.0f64, |m, g| m.max(g.abs()));
         for _ in 0..20 * d {
-            let Some(i) = self.best(|_| true) else { return };
+            let Some(i) = self.best(0, |_| true) else { return };
             if !(self.gain[i] > least) {
                 return;
             }
@@ -143,8 +143,9 @@ impl Landscape {
         }
     }
 
-    fn best(&self, allowed: impl Fn(usize) -> bool) -> Option<usize> {
-        let open = (0..self.gain.len()).filter(|&i| allowed(i));
+    /// The allowed spin that gains most; among equals the first from `offset` on.
+    fn best(&self, offset: usize, allowed: impl Fn(usize) -> bool) -> Option<usize> {
+        let open = (offset..self.gain.len()).chain(0..offset).filter(|&i| allowed(i));
         open.reduce(|a, b| if self.gain[b] > self.gain[a] { b } else { a })
     }
 
@@ -157,7 +158,9 @@ impl Landscape {
         let mut best = self.spins.clone();
         for step in 1..=(FLIPS_PER_SPIN * d).min(MAX_FLIPS) {
             let wins = |i: usize| value + self.gain[i] > top;
-            let Some(i) = self.best(|i| free_at[i] <= step || wins(i)) else { continue };
+            // Plateaus are wide when couplings are whole numbers: no spin may be preferred for its name.
+            let offset = random.below(d);
+            let Some(i) = self.best(offset, |i| free_at[i] <= step || wins(i)) else { continue };
             value += self.gain[i];
             self.flip(i);
             free_at[i] = step + 1 + tenure + random.below(10.min(d));

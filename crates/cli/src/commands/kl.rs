@@ -1,0 +1,101 @@
+//! `zbound kl`: lower bounds on divergences from moments.
+
+use crate::decimal::round_down_display;
+use crate::input::ModelArgs;
+use crate::output;
+use anyhow::{Context as _, Result};
+use std::path::Path;
+use std::path::PathBuf;
+use zbound::FeatureSpec;
+use zbound::relax::kl::Distribution;
+use zbound::run::{KlRecord, Law, kl};
+
+const EXAMPLES: &str = "\
+p is the Gibbs distribution of MODEL, exp(f/eps), and q is uniform unless --q names another. Both may be tables:
+a JSON list of 2^d probabilities in which bit i of the position (0-based) is set when x_i = +1.
+
+Examples:
+  zbound kl model.json --features degree:1
+  zbound kl model.json --features degree:1 --greedy 5 --json
+  zbound kl model.json --features all --q other.json";
+
+/// Options of `zbound kl`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Features of the moment matrices: degree:K, first:N, all, edges or a JSON list of variable sets
+    /// [default: 1 and every x_i, plus what the model's terms need]
+    #[arg(long, value_name = "SPEC")]
+    features: Option<FeatureSpec>,
+    /// Temperature of models
+    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    eps: f64,
+    /// The second distribution: a model or a table [default: uniform]
+    #[arg(long, value_name = "MODEL|TABLE")]
+    q: Option<PathBuf>,
+    /// Features to add greedily
+    #[arg(long, value_name = "K")]
+    greedy: Option<usize>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        let p = law(&self.model)?;
+        let q = match &self.q {
+            Some(path) => {
+                let args = ModelArgs { model: path.clone(), format: None, ..self.model.clone() };
+                Some(law(&args).context("--q")?)
+            }
+            None => None,
+        };
+        let features = self.features.unwrap_or_default();
+        let record = kl(&p, q.as_ref(), self.eps, &features, self.greedy)?;
+        match self.json {
+            true => output::print_json(&record)?,
+            false => output::print(&render(&record))?,
+        }
+        Ok(0)
+    }
+}
+
+/// A model, or a table when a JSON file holds a list.
+fn law(args: &ModelArgs) -> Result<Law> {
+    if let Some(text) = list(&args.model)? {
+        let table = Distribution::from_json(&text).with_context(|| args.name())?;
+        return Ok(Law::Table(table));
+    }
+    Ok(Law::Gibbs(Box::new(args.read()?)))
+}
+
+/// The text of a JSON file whose first character opens a list.
+fn list(path: &Path) -> Result<Option<String>> {
+    if path.extension().is_none_or(|e| e != "json") {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| zbound::Error::io(path, e))?;
+    Ok(Some(text).filter(|t| t.trim_start_matches('\u{feff}').trim_start().starts_with('[')))
+}
+
+fn render(record: &KlRecord) -> String {
+    let number = |v: Option<f64>| v.map_or_else(|| "inf".to_owned(), |v| format!("{v:.9}"));
+    let bound = |v: Option<f64>| v.map_or_else(|| "inf".to_owned(), |v| round_down_display(v, 9));
+    let mut text = String::new();
+    for step in record.steps.iter().flatten() {
+        text += &format!("+ {:?}: {}\n", step.feature, bound(step.kl_lower));
+    }
+    if let Some(reason) = &record.reason {
+        text += &format!("{reason}\n");
+    }
+    let (lower, diag) = (bound(record.kl_lower), bound(record.kl_lower_diag));
+    text + &format!(
+        "{} features: {lower} (diagonal metric {diag}) <= D(p||q) = {}\n",
+        record.features.len(),
+        number(record.kl)
+    )
+}

@@ -1,0 +1,239 @@
+//! One Newton step on the barrier problem
+//! `min -<F, Sigma> + t - mu sum_i log(t - [h(Sigma)]_ii) - mu log det Sigma` over the moments of Sigma and t, at eps = 1.
+
+use super::super::logdet::matrix::{cholesky, cholesky_solve};
+use super::assemble;
+use super::derivatives::{curvature, first_difference, h, rotate_back, rotated_weights, second_differences};
+use crate::error::Result;
+use crate::features::Classes;
+use crate::model::VarSet;
+use crate::problem::Problem;
+use crate::spectral::{Eigen, EigenWork, Square, eigh};
+
+/// The linear part of the problem: `f / eps = constant + sum_c theta_c m_c`.
+pub(super) struct Moments {
+    pub(super) classes: Classes,
+    /// Coefficient of every class but the diagonal, divided by eps.
+    theta: Vec<f64>,
+    /// The constant of f itself.
+    pub(super) constant: f64,
+    /// Entries of each class, as columns of pairs.
+    entries: Vec<Vec<(u32, u32)>>,
+}
+
+impl Moments {
+    pub(super) fn new(problem: &Problem) -> Result<Self> {
+        let classes = problem.features().classes();
+        let f = problem.polynomial();
+        let spread = classes.represent(f)?;
+        let sizes = classes.sizes().iter().map(|&s| f64::from(s));
+        let mut theta: Vec<f64> = spread.iter().zip(sizes).map(|(v, s)| v * s / problem.eps()).collect();
+        theta[0] = 0.0;
+        let n = classes.n();
+        let mut entries = vec![Vec::new(); classes.len()];
+        for (k, &class) in classes.of().iter().enumerate() {
+            entries[class as usize].push(((k % n) as u32, (k / n) as u32));
+        }
+        Ok(Moments { constant: f.pairwise_part().constant(), classes, theta, entries })
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.classes.n()
+    }
+
+    /// `sum |theta|`.
+    pub(super) fn scale(&self) -> f64 {
+        self.theta.iter().map(|v| v.abs()).sum()
+    }
+
+    /// F / eps spread over its classes.
+    pub(super) fn matrix(&self) -> Square {
+        let sizes = self.classes.sizes().iter().map(|&s| f64::from(s));
+        let values: Vec<f64> = self.theta.iter().zip(sizes).map(|(v, s)| v / s).collect();
+        assemble(self, &values)
+    }
+
+    /// `U^T A_c U`.
+    fn rotated(&self, class: usize, eigen: &Eigen) -> Square {
+        let n = self.n();
+        let mut out = Square::zeros(n);
+        let u = eigen.vectors.data();
+        for &(a, b) in &self.entries[class] {
+            for j in 0..n {
+                let factor = u[b as usize + n * j];
+                let column = &mut out.data_mut()[n * j..n * (j + 1)];
+                column.iter_mut().enumerate().for_each(|(i, v)| *v += u[a as usize + n * i] * factor);
+            }
+        }
+        out
+    }
+}
+
+/// A strictly feasible point with its decomposition.
+#[derive(Clone)]
+pub(super) struct Barrier {
+    /// Moments by class; the diagonal is 1.
+    values: Vec<f64>,
+    t: f64,
+    /// Eigenpairs of Sigma.
+    pub(super) eigen: Eigen,
+    /// `[h(Sigma)]_ii`.
+    heights: Vec<f64>,
+}
+
+/// What one Newton step did.
+pub(super) struct Progress {
+    /// Eigendecompositions spent.
+    pub(super) evaluations: usize,
+    /// Squared Newton decrement relative to mu: how far the minimum for this mu was before the step.
+    pub(super) decrement: f64,
+    /// No step decreases the objective.
+    pub(super) is_stuck: bool,
+}
+
+impl Barrier {
+    /// Independent fair spins: Sigma = I.
+    pub(super) fn start(moments: &Moments) -> Self {
+        let n = moments.n();
+        let mut values = vec![0.0; moments.classes.len()];
+        values[0] = 1.0;
+        let eigen = Eigen { values: vec![1.0; n], vectors: Square::identity(n) };
+        Barrier { values, t: 1.0, eigen, heights: vec![0.0; n] }
+    }
+
+    /// `tr Sigma F - max_i [h(Sigma)]_ii`.
+    pub(super) fn primal(&self, moments: &Moments) -> f64 {
+        let linear: f64 = self.values.iter().zip(&moments.theta).map(|(m, f)| m * f).sum();
+        linear - self.heights.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v))
+    }
+
+    /// `mu / (t - [h(Sigma)]_ii)`.
+    pub(super) fn weights(&self, mu: f64) -> Vec<f64> {
+        self.heights.iter().map(|g| mu / (self.t - g)).collect()
+    }
+
+    /// `Sigma^-1`.
+    pub(super) fn inverse(&self) -> Square {
+        let mut inner = Square::zeros(self.heights.len());
+        let n = inner.n();
+        inner.data_mut().iter_mut().step_by(n + 1).zip(&self.eigen.values).for_each(|(v, s)| *v = 1.0 / s);
+        rotate_back(&self.eigen, &inner)
+    }
+
+    /// `E x^A`, 0 when no pair of features holds it.
+    pub(super) fn moment(&self, moments: &Moments, set: &VarSet) -> f64 {
+        moments.classes.find(set).map_or(0.0, |c| self.values[c].clamp(-1.0, 1.0))
+    }
+
+    /// The barrier objective.
+    fn objective(&self, moments: &Moments, mu: f64) -> f64 {
+        let linear: f64 = self.values.iter().zip(&moments.theta).map(|(m, f)| m * f).sum();
+        let slacks: f64 = self.heights.iter().map(|g| (self.t - g).ln()).sum();
+        let log_det: f64 = self.eigen.values.iter().map(|s| s.ln()).sum();
+        self.t - linear - mu * (slacks + log_det)
+    }
+
+    /// The point with other moments and t, or `None` when it is not strictly feasible.
+    fn moved(&self, moments: &Moments, step: f64, direction: &[f64], work: &mut EigenWork) -> Option<Self> {
+        let count = self.values.len();
+        let mut values = self.values.clone();
+        values[1..].iter_mut().zip(direction).for_each(|(v, d)| *v += step * d);
+        let mut eigen = Eigen::default();
+        if !eigh(&assemble(moments, &values), &mut eigen, work) || !(eigen.values[0] > 0.0) {
+            return None;
+        }
+        let n = eigen.values.len();
+        let of: Vec<f64> = eigen.values.iter().map(|s| h(*s)).collect();
+        let height = |i: usize| (0..n).map(|k| of[k] * eigen.vectors.at(i, k).powi(2)).sum::<f64>();
+        let heights: Vec<f64> = (0..n).map(height).collect();
+        let t = self.t + step * direction[count - 1];
+        heights.iter().all(|g| t > *g).then_some(Barrier { values, t, eigen, heights })
+    }
+
+    /// One damped Newton step.
+    pub(super) fn newton(&mut self, moments: &Moments, mu: f64) -> Progress {
+        let (gradient, mut hessian) = self.derivatives(moments, mu);
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut progress = Progress { evaluations: 0, decrement: f64::INFINITY, is_stuck: true };
+        if !cholesky(&mut hessian) {
+            return progress;
+        }
+        cholesky_solve(&hessian, &mut direction);
+        let slope: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+        if !slope.is_finite() {
+            return progress;
+        }
+        progress.decrement = -slope / mu;
+        let (before, mut work) = (self.objective(moments, mu), EigenWork::default());
+        let noise = 1e-14 * before.abs();
+        let mut step = 1.0;
+        for _ in 0..40 {
+            progress.evaluations += 1;
+            if let Some(next) = self.moved(moments, step, &direction, &mut work)
+                && next.objective(moments, mu) <= before + 0.1 * step * slope + noise
+            {
+                *self = next;
+                progress.is_stuck = false;
+                return progress;
+            }
+            step *= 0.5;
+        }
+        progress
+    }
+
+    /// Gradient and Hessian over (moments without the diagonal, t).
+    ///
+    /// **Cost** O(N n^3 + n^4) for N classes.
+    fn derivatives(&self, moments: &Moments, mu: f64) -> (Vec<f64>, Square) {
+        let (n, count) = (moments.n(), moments.classes.len());
+        let weights = self.weights(mu);
+        let inverse = moments.classes.sums(self.inverse().data());
+        let mut gradient: Vec<f64> = (1..count).map(|c| -moments.theta[c] - mu * inverse[c]).collect();
+        gradient.push(1.0 - weights.iter().sum::<f64>());
+        let mut hessian = self.curvatures(moments, &weights, mu);
+        for (i, weight) in weights.iter().enumerate() {
+            let mut slope = self.height_slopes(moments, i);
+            gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g += weight * s);
+            // The constraint is t - height: its slope in t is -1 in these signs.
+            slope.push(-1.0);
+            let factor = weight * weight / mu;
+            for (j, b) in slope.iter().enumerate() {
+                let column = &mut hessian.data_mut()[count * j..count * (j + 1)];
+                column.iter_mut().zip(&slope).for_each(|(v, a)| *v += factor * a * b);
+            }
+        }
+        debug_assert_eq!(gradient.len(), count);
+        debug_assert_eq!(weights.len(), n);
+        (gradient, hessian)
+    }
+
+    /// Slopes of `[h(Sigma)]_ii` in every moment.
+    fn height_slopes(&self, moments: &Moments, i: usize) -> Vec<f64> {
+        let n = moments.n();
+        let row: Vec<f64> = (0..n).map(|k| self.eigen.vectors.at(i, k)).collect();
+        let values = &self.eigen.values;
+        let entry = |c: usize| row[c % n] * row[c / n] * first_difference(values[c % n], values[c / n]);
+        let inner = Square::from_column_major(n, (0..n * n).map(entry).collect());
+        let mut sums = moments.classes.sums(rotate_back(&self.eigen, &inner).data());
+        sums.remove(0);
+        sums
+    }
+
+    /// `sum_i w_i D^2 [h(Sigma)]_ii - mu D^2 log det Sigma`, with a zero row for t.
+    fn curvatures(&self, moments: &Moments, weights: &[f64], mu: f64) -> Square {
+        let (n, count) = (moments.n(), moments.classes.len());
+        let second = second_differences(&self.eigen.values);
+        let rotated = rotated_weights(&self.eigen, weights);
+        let mut out = Square::zeros(count);
+        for class in 1..count {
+            let v = moments.rotated(class, &self.eigen);
+            let mut q = curvature(&second, &rotated, &v);
+            for (k, (q, v)) in q.data_mut().iter_mut().zip(v.data()).enumerate() {
+                *q += mu * v / (self.eigen.values[k % n] * self.eigen.values[k / n]);
+            }
+            let sums = moments.classes.sums(rotate_back(&self.eigen, &q).data());
+            out.data_mut()[count * (class - 1)..count * class - 1].copy_from_slice(&sums[1..]);
+        }
+        out
+    }
+}

@@ -1,0 +1,243 @@
+//! The quantum relaxation with a learned diagonal metric (paper, appendix C).
+//!
+//! `a^diag = sup_Sigma tr Sigma F - eps max_i [h(Sigma)]_ii`, `h(t) = t log t - t + 1`. With t for the maximum this is smooth and convex; a
+//! barrier for `t > [h(Sigma)]_ii` and `Sigma > 0` and Newton's method on the moments solve it, and the barrier's multipliers are
+//! the weights eta of the metric. Whatever point it stops at, the tangent there is a certificate.
+
+mod barrier;
+mod derivatives;
+
+use super::{Quantum, Relaxation};
+use crate::certify::{Certificate, Component, Form, Slack};
+use crate::error::{Error, Result};
+use crate::model::VarSet;
+use crate::observer::{Monitor, Observer};
+use crate::problem::Problem;
+use crate::settings::{Method, Settings, Solver};
+use crate::solution::{Solution, StopReason};
+use crate::spectral::{Eigen, EigenWork, Square, eigh};
+use barrier::{Barrier, Moments};
+use derivatives::gradient;
+
+/// The quantum relaxation whose metric `V = diag(eta)` is optimised: never above [`Quantum`].
+///
+/// ```
+/// use zbound::relax::{Quantum, QuantumDiag, Relaxation};
+/// use zbound::{Features, Ising, Problem, Settings};
+/// let model = Ising::new(3, &[0.9, -0.2, 0.1], &[(0, 1, 0.5), (1, 2, -0.4)])?;
+/// let problem = Problem::new(model, Features::degree(3, 1))?;
+/// let settings = Settings::default();
+/// let learned = QuantumDiag.solve(&problem, &settings)?.upper.expect("certified");
+/// let plain = Quantum::default().solve(&problem, &settings)?.upper.expect("certified");
+/// assert!(learned.phi() <= plain.phi() + 1e-7);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QuantumDiag;
+
+/// Newton steps over all barrier parameters.
+const ITERATIONS: usize = 1000;
+/// The barrier parameter is multiplied by this from stage to stage.
+const SHRINK: f64 = 0.2;
+/// Newton steps per stage.
+const PER_STAGE: usize = 30;
+/// Squared Newton decrement, relative to mu, at which a stage ends, and the last one.
+const CENTRED: f64 = 1e-2;
+const POLISHED: f64 = 1e-10;
+
+impl Relaxation for QuantumDiag {
+    fn solve_with(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        settings.validate()?;
+        check(problem, settings)?;
+        let mut monitor = Monitor::new(settings, ITERATIONS, observer);
+        let moments = Moments::new(problem)?;
+        let outcome = follow_path(problem, &moments, settings.tol, &mut monitor);
+        let mut solution = finish(problem, &moments, outcome, settings.tol);
+        let failed = matches!(solution.stop, StopReason::Stalled | StopReason::NumericalTrouble);
+        if failed && monitor.interrupted().is_none() {
+            replace_if_better(&mut solution, problem, settings, &mut monitor)?;
+        }
+        solution.iterations = monitor.iterations;
+        solution.eigendecompositions = monitor.eigendecompositions;
+        solution.seconds = monitor.seconds();
+        solution.trace = monitor.trace;
+        Ok(solution)
+    }
+}
+
+fn check(problem: &Problem, settings: &Settings) -> Result<()> {
+    if settings.solver != Solver::Auto && settings.solver != Solver::InteriorPoint {
+        return Err(Error::Setting(format!(
+            "solver {} does not apply to quantum-diag; it has interior-point",
+            settings.solver.name()
+        )));
+    }
+    let n = problem.features().len() as u64;
+    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences.
+    let needed = 8 * (2 * (n * (n + 1) / 2).pow(2) + 2 * n.pow(3));
+    if needed > settings.memory_limit {
+        return Err(Error::Memory {
+            what: format!("metric learning with {n} features"),
+            needed_mib: needed >> 20,
+            limit_mib: settings.memory_limit >> 20,
+            hint: "ask for fewer features".into(),
+        });
+    }
+    Ok(())
+}
+
+/// Where the path ended, in units of eps.
+struct Outcome {
+    barrier: Barrier,
+    mu: f64,
+    stop: StopReason,
+}
+
+/// Minimises along decreasing barrier parameters until the proved gap, some `2 n mu`, is small.
+fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Monitor<'_>) -> Outcome {
+    let (n, eps) = (moments.n() as f64, problem.eps());
+    let constant = moments.constant / eps;
+    let mut barrier = Barrier::start(moments);
+    let mut mu = moments.scale().max(1.0) / n;
+    loop {
+        let size = (constant + barrier.primal(moments)).abs().max(1.0);
+        let is_last = 2.0 * n * mu <= 0.5 * tol * size;
+        // The proof pays for what is left of the gradient, so the last stage is centred well.
+        let enough = if is_last { POLISHED } else { CENTRED };
+        for _ in 0..PER_STAGE {
+            let primal = eps * (constant + barrier.primal(moments));
+            if let Some(stop) = monitor.iteration(primal, primal + eps * 2.0 * n * mu) {
+                return Outcome { barrier, mu, stop };
+            }
+            let progress = barrier.newton(moments, mu);
+            monitor.eigendecompositions += progress.evaluations;
+            if progress.is_stuck && progress.decrement > CENTRED {
+                return Outcome { barrier, mu, stop: StopReason::Stalled };
+            }
+            if progress.is_stuck || progress.decrement <= enough {
+                break;
+            }
+        }
+        if is_last {
+            return Outcome { barrier, mu, stop: StopReason::Converged };
+        }
+        mu *= SHRINK;
+    }
+}
+
+/// The tangent at the last point as a certificate.
+fn finish(problem: &Problem, moments: &Moments, outcome: Outcome, tol: f64) -> Solution {
+    let eps = problem.eps();
+    let primal = moments.constant + eps * outcome.barrier.primal(moments);
+    let mut solution = Solution::new(Method::QuantumDiag, outcome.stop);
+    solution.solver = Some(Solver::InteriorPoint);
+    solution.features = Some(problem.features().clone());
+    solution.means =
+        Some((0..problem.d()).map(|i| outcome.barrier.moment(moments, &VarSet::singleton(i))).collect());
+    let edges = problem.polynomial().pairwise_part().edges().iter();
+    let pair =
+        |&[i, j]: &[u32; 2]| (i, j, outcome.barrier.moment(moments, &VarSet::pair(i as usize, j as usize)));
+    solution.pairwise = Some(edges.map(pair).collect());
+    let certificate = certificate(problem, moments, &outcome);
+    let proved = certificate.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound)));
+    match proved {
+        Ok((certificate, bound)) => {
+            let gap = bound.phi() - primal;
+            solution.estimate = bound.phi();
+            solution.relaxation_gap = Some(gap).filter(|g| g.is_finite());
+            solution.upper = Some(bound);
+            solution.certificate = Some(certificate);
+            // The word `converged` is about the proved gap.
+            let is_met = gap <= 1.2 * tol * bound.phi().abs().max(eps);
+            solution.stop = match solution.stop {
+                StopReason::Converged if !is_met => StopReason::Stalled,
+                StopReason::Stalled if is_met => StopReason::Converged,
+                other => other,
+            };
+        }
+        Err(error) => {
+            solution.estimate = primal;
+            solution.reason = Some(error.to_string());
+        }
+    }
+    solution
+}
+
+/// `K = F - eps N - Y` with the Y in V_perp that leaves `c I - mu Sigma^-1`, the stationarity of the barrier.
+fn certificate(problem: &Problem, moments: &Moments, outcome: &Outcome) -> Result<Certificate> {
+    let eps = problem.eps();
+    let barrier = &outcome.barrier;
+    let weights = barrier.weights(outcome.mu);
+    let total: f64 = weights.iter().sum();
+    let eta: Vec<f64> = weights.iter().map(|w| w / total).collect();
+    let n = eta.len();
+    let mut matrix = moments.matrix();
+    let slope = gradient(&barrier.eigen, &eta);
+    matrix.data_mut().iter_mut().zip(slope.data()).for_each(|(f, g)| *f -= g);
+    let inverse = barrier.inverse();
+    let mut stationary = matrix;
+    stationary.data_mut().iter_mut().zip(inverse.data()).for_each(|(k, i)| *k += outcome.mu * i);
+    moments.classes.project(stationary.data_mut());
+    for (k, i) in stationary.data_mut().iter_mut().zip(inverse.data()) {
+        *k = eps * (*k - outcome.mu * i);
+    }
+    // The constant of f joins the diagonal.
+    stationary.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v += moments.constant / n as f64);
+    stationary.symmetrize();
+    let mut eigen = Eigen::default();
+    if !eigh(&stationary, &mut eigen, &mut EigenWork::default()) {
+        return Err(Error::Certificate("the eigensolver failed".into()));
+    }
+    let form = Form::Tangent {
+        features: problem.features().clone(),
+        eta,
+        point: barrier.eigen.clone(),
+        matrix: stationary,
+        eigen,
+    };
+    Ok(Certificate {
+        eps,
+        slack: Slack::default(),
+        components: vec![Component { weight: 1.0, form }],
+        witness: None,
+    })
+}
+
+/// Takes the plain quantum bound, which is never below this one's optimum, when it is what could be reached.
+fn replace_if_better(
+    solution: &mut Solution,
+    problem: &Problem,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<()> {
+    let mut inner = settings.clone();
+    inner.solver = Solver::Auto;
+    inner.time_limit_secs = monitor.seconds_left();
+    let plain = Quantum::default().solve(problem, &inner)?;
+    monitor.iterations += plain.iterations;
+    monitor.eigendecompositions += plain.eigendecompositions;
+    let value = |s: &Solution| s.upper.map_or(f64::INFINITY, |b| b.phi());
+    if value(&plain) < value(solution) {
+        let primal = value(solution) - solution.relaxation_gap.unwrap_or(f64::INFINITY);
+        solution.relaxation_gap = Some(value(&plain) - primal).filter(|g| g.is_finite());
+        solution.upper = plain.upper;
+        solution.certificate = plain.certificate;
+        solution.estimate = plain.estimate;
+        solution.means = plain.means;
+        solution.pairwise = plain.pairwise;
+        solution.reason = Some("metric learning stalled: this is the bound without it".into());
+    }
+    Ok(())
+}
+
+/// Sigma from its moments by class.
+fn assemble(moments: &Moments, values: &[f64]) -> Square {
+    let mut sigma = Square::zeros(moments.n());
+    moments.classes.fill(values, sigma.data_mut());
+    sigma
+}

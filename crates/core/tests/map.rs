@@ -1,0 +1,249 @@
+//! Zero temperature: bounds above the maximum at every stop, tight where the paper says so, equal to stored values.
+
+mod support;
+
+use std::path::PathBuf;
+use support::*;
+use zbound::io::{Format, ReadOptions};
+use zbound::relax::map::{Cuts, Map, MapSolution};
+use zbound::relax::{Quantum, Relaxation};
+use zbound::run::{MapRequest, map};
+use zbound::{
+    FeatureSpec, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent, StopReason,
+};
+
+fn solve(f: &Polynomial, features: &FeatureSpec, cuts: Cuts, settings: &Settings) -> MapSolution {
+    Map::new(cuts).solve(f, features, settings).unwrap()
+}
+
+fn upper(solution: &MapSolution) -> f64 {
+    solution.upper.unwrap_or_else(|| panic!("not certified: {:?}", solution.reason)).phi()
+}
+
+fn assert_sound(solution: &MapSolution, f: &Polynomial, what: &str) {
+    let exact = brute_force(f, 0.0);
+    assert!(upper(solution) >= exact.lo, "{what}: {} < {exact:?}", upper(solution));
+    let allowed = 1e-12 * (f.l1_norm() + exact.hi.abs());
+    assert!(solution.value <= exact.hi + allowed, "{what}: {} > {exact:?}", solution.value);
+    let certificate = solution.certificate.as_ref().unwrap();
+    assert_eq!(certificate.verify(f).unwrap().phi(), upper(solution), "{what}");
+    assert!(certificate.verify_lower(f).unwrap().phi() <= exact.hi, "{what}");
+}
+
+#[test]
+fn map_bound_is_above_brute_force_at_every_stop() {
+    let mut random = Random(50);
+    for case in 0..cases(300, 10_000) {
+        let (d, scale) = (random.size().min(9), random.model_scale());
+        let pairwise = random.below(3) > 0;
+        let f: Polynomial = match pairwise {
+            true => random_ising(&mut random, d, scale).into(),
+            false => random_polynomial(&mut random, d, scale),
+        };
+        let cuts = [Cuts::None, Cuts::Pairwise, Cuts::Triangle][random.below(3)];
+        let iterations = [Some(1), Some(2), Some(1 + random.below(12)), None][random.below(4)];
+        let settings = Settings::default().with_max_iterations(iterations);
+        let solution = solve(&f, &FeatureSpec::Default, cuts, &settings);
+        assert_sound(&solution, &f, &format!("case {case}, d {d}, scale {scale:e}, {cuts:?}"));
+        if iterations.is_none() && pairwise {
+            let (gap, size) =
+                (solution.relaxation_gap.unwrap(), upper(&solution).abs().max(1e-3 * f.l1_norm()));
+            assert!(gap <= 1e-6 * size, "case {case}: gap {gap:e} at {size} ({cuts:?}, {:?})", solution.stop);
+            assert!(cuts != Cuts::None || solution.stop == StopReason::Converged, "case {case}: gap {gap:e}");
+        }
+    }
+}
+
+#[test]
+fn large_models_are_solved_in_factored_form_and_certified() {
+    let mut random = Random(51);
+    for d in [450, 700] {
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-0.5, 0.5)).collect();
+        let ring = (0..d).map(|i| (i, (i + 1) % d, random.between(-1.0, 1.0))).collect::<Vec<_>>();
+        let f = Ising::new(d, &fields, &ring).unwrap().into();
+        let solution = solve(&f, &FeatureSpec::Default, Cuts::None, &Settings::default().with_tol(1e-5));
+        let gap = solution.relaxation_gap.unwrap();
+        assert!(gap <= 2e-5 * upper(&solution), "d = {d}: gap {gap:e} at {}", upper(&solution));
+        assert!(solution.value <= upper(&solution));
+        // An exact maximum by elimination lies between the two.
+        let exact = zbound::exact::exact(&f.clone().into(), 1e-3, &Settings::default(), &mut Silent).unwrap();
+        assert!(upper(&solution) >= exact.phi_bounds.0, "d = {d}");
+    }
+}
+
+#[test]
+fn bound_is_tight_for_independent_variables_with_linear_features() {
+    let mut random = Random(52);
+    for d in [1, 2, 5, 11] {
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-2.0, 2.0)).collect();
+        let f: Polynomial = Ising::new(d, &fields, &[]).unwrap().into();
+        let solution = solve(&f, &FeatureSpec::Degree(1), Cuts::None, &Settings::default());
+        let top: f64 = fields.iter().map(|h| h.abs()).sum();
+        assert!(
+            (upper(&solution) - top).abs() < 1e-7 * top && (solution.value - top).abs() < 1e-12,
+            "d = {d}"
+        );
+    }
+}
+
+#[test]
+fn bound_is_tight_on_trees_with_edge_features_and_with_pairwise_cuts() {
+    let mut random = Random(53);
+    for d in [2, 5, 9] {
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-1.0, 1.0)).collect();
+        let edges: Vec<_> = (1..d).map(|i| (random.below(i), i, random.between(-1.5, 1.5))).collect();
+        let f: Polynomial = Ising::new(d, &fields, &edges).unwrap().into();
+        let top = brute_force(&f, 0.0);
+        for (features, cuts) in [(FeatureSpec::Edges, Cuts::None), (FeatureSpec::Default, Cuts::Pairwise)] {
+            let solution = solve(&f, &features, cuts, &Settings::default().with_tol(1e-7));
+            let gap = upper(&solution) - top.hi;
+            assert!(gap < 1e-6 * top.hi, "d = {d}, {features:?}: {gap:e} above {top:?}");
+            assert!(top.hi - solution.value < 1e-12, "d = {d}: the maximiser is found");
+        }
+    }
+}
+
+#[test]
+fn finite_temperature_bounds_grow_to_the_zero_temperature_bound() {
+    let mut random = Random(54);
+    for features in [FeatureSpec::Degree(1), FeatureSpec::Degree(2)] {
+        let f: Polynomial = random_ising(&mut random, 6, 1.0).into();
+        let resolved = features.resolve(&f).unwrap();
+        let n = resolved.len() as f64;
+        let limit = upper(&solve(&f, &features, Cuts::None, &Settings::default()));
+        let mut last = f64::NEG_INFINITY;
+        for eps in [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4] {
+            let problem = Problem::new(f.clone(), resolved.clone()).unwrap().with_temperature(eps).unwrap();
+            let value =
+                Quantum::default().solve(&problem, &Settings::default()).unwrap().upper.unwrap().phi();
+            assert!(value >= last - 1e-7, "a_eps grows as eps falls: {value} after {last}");
+            assert!(
+                value <= limit + 1e-7 && value >= limit - eps * n.ln() - 1e-6,
+                "eps {eps}: {value} {limit}"
+            );
+            last = value;
+        }
+        assert!((last - limit).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn cuts_never_hurt_and_close_frustrated_cycles() {
+    let mut random = Random(55);
+    for _ in 0..cases(12, 200) {
+        let f: Polynomial = random_ising(&mut random, 9, 1.0).into();
+        let bound = |cuts| upper(&solve(&f, &FeatureSpec::Default, cuts, &Settings::default()));
+        let (none, pairwise, triangle) = (bound(Cuts::None), bound(Cuts::Pairwise), bound(Cuts::Triangle));
+        assert!(
+            pairwise <= none + 1e-6 && triangle <= pairwise + 1e-4 * none.abs(),
+            "{none} {pairwise} {triangle}"
+        );
+    }
+    let odd: Vec<_> = (0..5).flat_map(|i| (i + 1..5).map(move |j| (i, j, -1.0))).collect();
+    let f: Polynomial = Ising::new(5, &[0.3; 5], &odd).unwrap().into();
+    let both =
+        Map::new(Cuts::Triangle).solve(&f, &FeatureSpec::Edges, &Settings::default().with_tol(1e-6)).unwrap();
+    assert_sound(&both, &f, "edge features and cuts");
+    let plain = upper(&solve(&f, &FeatureSpec::Edges, Cuts::None, &Settings::default().with_tol(1e-6)));
+    assert!(upper(&both) <= plain + 1e-9);
+}
+
+#[test]
+fn stored_relaxation_values_are_reproduced() {
+    let Some(reference) = reference() else { return };
+    let mut count = 0;
+    for instance in reference["instances"].as_array().unwrap() {
+        let stored = &instance["ref"]["zero_temp"];
+        let Some(sdp) = stored["sdp"].as_f64() else { continue };
+        let f: Polynomial = reference_model(instance).into();
+        let solution = solve(&f, &FeatureSpec::Degree(1), Cuts::None, &Settings::default());
+        let (id, bound, scale) = (&instance["id"], upper(&solution), sdp.abs().max(1.0));
+        assert!((bound - sdp).abs() <= 1e-6 * scale, "{id}: {bound} against {sdp}");
+        assert!(bound >= stored["sdp_lower"].as_f64().unwrap() - 1e-9 * scale, "{id}");
+        if let Some(top) = stored["max_f"].as_f64() {
+            assert!(bound >= top - 1e-12 * scale && solution.value >= top - 1e-9 * scale, "{id}: {top}");
+        }
+        count += 1;
+    }
+    println!("map: {count} stored instances agree");
+    assert!(count > 20);
+}
+
+fn public_file(name: &str) -> Option<Model> {
+    let near = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let path = PathBuf::from(std::env::var("ZBOUND_DATA").unwrap_or_else(|_| near.into())).join(name);
+    if !path.exists() {
+        println!("SKIPPED: no public instance at {} (set ZBOUND_DATA)", path.display());
+        return None;
+    }
+    let options = ReadOptions { format: Some(Format::Rudy), ..ReadOptions::default() };
+    Some(zbound::io::read(&path, &options).unwrap())
+}
+
+/// Relaxation values published for these files (DIMACS challenge, Biq Mac, and the data's own table for G-set).
+#[test]
+fn published_max_cut_bounds_are_reproduced_in_cut_units() {
+    let fast = [
+        ("biqbin/g05_60.0", 550.045, 1e-5, 536.0),
+        ("dimacs_torus/toruspm3-8-50.dat", 527.808663, 1e-6, 440.0),
+    ];
+    let full = [
+        ("gset/G1.txt", 12083.1976, 1e-6, 11_500.0),
+        ("gset/G11.txt", 629.1648, 3e-5, 520.0),
+        ("gset/G14.txt", 3191.5668, 1e-6, 3000.0),
+        ("gset/G51.txt", 4006.2555, 3e-6, 3780.0),
+        ("gset/G32.txt", 1567.64, 4e-5, 1300.0),
+    ];
+    let wanted = if cases(0, 1) == 1 { [&fast[..], &full[..]].concat() } else { fast.to_vec() };
+    for (name, value, tol, cut) in wanted {
+        let Some(model) = public_file(name) else { continue };
+        let request = MapRequest { settings: Settings::default().with_tol(1e-6), ..MapRequest::default() };
+        let record = map(&model, &request, &mut Silent).unwrap().record;
+        let bound = record.upper.unwrap();
+        println!(
+            "{name}: {bound} in {:.1} s, gap {:?}, cut {:?}",
+            record.seconds, record.relaxation_gap, record.value
+        );
+        assert!((bound - value).abs() <= (tol + 2e-6) * value, "{name}: {bound} against {value}");
+        assert!(record.value.unwrap() >= cut && record.value.unwrap() <= bound, "{name}: {:?}", record.value);
+    }
+}
+
+#[test]
+fn cancelling_and_time_limits_keep_a_certified_bound() {
+    let mut random = Random(56);
+    let couplings: Vec<_> = (0..600).flat_map(|i| [(i, (i + 7) % 600), (i, (i + 31) % 600)]).collect();
+    let couplings: Vec<_> = couplings.into_iter().map(|(i, j)| (i, j, random.between(-1.0, 1.0))).collect();
+    let large: Polynomial = Ising::new(600, &[0.1; 600], &couplings).unwrap().into();
+    let small: Polynomial = random_ising(&mut random, 12, 1.0).into();
+    for f in [&small, &large] {
+        let mut stop = |_: &Progress| Flow::Stop;
+        let settings = Settings::default();
+        let cancelled =
+            Map::new(Cuts::None).solve_with(f, &FeatureSpec::Default, &settings, &mut stop).unwrap();
+        assert_eq!(cancelled.stop, StopReason::Cancelled);
+        let timed = solve(f, &FeatureSpec::Default, Cuts::None, &settings.with_time_limit(Some(0.0)));
+        assert_eq!(timed.stop, StopReason::TimeLimit);
+        assert!(upper(&cancelled) >= cancelled.value && upper(&timed) >= timed.value);
+    }
+}
+
+#[test]
+fn a_seed_fixes_every_bit() {
+    let couplings: Vec<_> = (0..500).map(|i| (i, (i * 13 + 5) % 500, 1.0)).filter(|e| e.0 < e.1).collect();
+    let f: Polynomial = Ising::new(500, &[0.2; 500], &couplings).unwrap().into();
+    let run =
+        || solve(&f, &FeatureSpec::Default, Cuts::None, &Settings::default().with_tol(1e-4).with_seed(3));
+    let (a, b) = (run(), run());
+    assert_eq!(upper(&a).to_bits(), upper(&b).to_bits());
+    assert_eq!(a.assignment, b.assignment);
+}
+
+#[test]
+fn features_that_cannot_represent_the_model_are_named() {
+    let f: Polynomial = Ising::new(3, &[0.0; 3], &[(0, 1, 1.0)]).unwrap().into();
+    let features = Features::new(3, vec![zbound::VarSet::EMPTY, zbound::VarSet::singleton(2)]).unwrap();
+    let spec = FeatureSpec::Explicit(features.sets().to_vec());
+    let error = Map::new(Cuts::None).solve(&f, &spec, &Settings::default()).unwrap_err();
+    assert!(error.to_string().contains("[0, 1]"), "{error}");
+}
