@@ -191,3 +191,23 @@ def test_map_speaks_the_units_of_the_file():
     best = zb.map(zeros)
     assert best.upper >= zb.exact(zeros).max_f - 1e-12
     assert best.certificate.verify(zeros).phi.upper <= best.upper
+
+
+def test_kl_is_bounded_from_below_by_moments(rng):
+    for _ in range(5):
+        p, q = (zb.Ising(*random_ising(rng, 4, 0.3)) for _ in range(2))
+        states = 2 * ((np.arange(16)[:, None] >> np.arange(4)) & 1) - 1
+        table, other = (np.exp(m.value(states) - zb.exact(m).log_z.estimate) for m in (p, q))
+        truth = float((table * np.log(table / other)).sum())
+        for answer in [zb.kl(p, q), zb.kl(table, other), zb.kl(p, other, features="degree:2"), zb.kl(p, q, greedy=2)]:
+            assert np.isclose(answer.kl, truth) and -1e-12 <= answer.kl_lower <= truth + 1e-12
+            assert answer.kl_lower_diag <= truth + 1e-9
+        assert len(answer.steps) == 2 and answer.features[-1] == answer.steps[-1].feature
+        assert np.isclose(zb.kl(p, q, features="all").kl_lower, truth, atol=1e-6)
+    assert np.isclose(zb.kl(table).kl, np.log(16) + (table * np.log(table)).sum())
+    assert "Kl(kl=" in repr(answer) and "<table>" in answer._repr_html_()
+    infinite = zb.kl([0.5, 0.5], [1.0, 0.0])
+    assert infinite.kl is None and "infinite" in infinite.reason
+    for bad in [[0.5, 0.25, 0.25], [-1.0, 2.0], [0.0, 0.0]]:
+        with pytest.raises(zb.ZboundError):
+            zb.kl(bad)

@@ -3,6 +3,7 @@
 import concurrent.futures
 import doctest
 import importlib
+import multiprocessing
 import os
 import pkgutil
 import subprocess
@@ -107,7 +108,8 @@ def test_a_sweep_does_not_depend_on_the_executor():
     done = []
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         threads = zb.sweep(GRID, executor=pool, progress=lambda k, n: done.append((k, n)))
-    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
         processes = zb.sweep(GRID, executor=pool)
     assert without_times(threads) == without_times(serial) == without_times(processes)
     assert done == [(k, 12) for k in range(1, 13)]

@@ -27,8 +27,21 @@ from .errors import (
 from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
 from .progress import Progress
-from .results import Best, Bounds, Exact, Map, PairMoments, Results, Solution, Step, Trace, Verification
-from .solve import bound, exact, generate, map, read, read_bytes, verify
+from .results import (
+    Best,
+    Bounds,
+    Exact,
+    Kl,
+    KlStep,
+    Map,
+    PairMoments,
+    Results,
+    Solution,
+    Step,
+    Trace,
+    Verification,
+)
+from .solve import bound, exact, generate, kl, map, read, read_bytes, verify
 from .sweep import Sweep, sweep
 
 __all__ = [
@@ -41,6 +54,8 @@ __all__ = [
     "Gradient",
     "InternalError",
     "Ising",
+    "Kl",
+    "KlStep",
     "Map",
     "MemoryLimitError",
     "Model",
@@ -66,6 +81,7 @@ __all__ = [
     "from_networkx",
     "from_pgmpy",
     "generate",
+    "kl",
     "map",
     "read",
     "read_bytes",

@@ -22,6 +22,7 @@ __all__ = [
     "bound",
     "exact",
     "generate",
+    "kl",
     "map",
     "read",
     "read_bytes",
@@ -135,6 +136,14 @@ def exact(
     threads: int,
     memory_limit: int | None,
     progress: Callable[[str | None, int, float, float, float], Any] | None,
+) -> dict[str, Any]: ...
+def kl(
+    p: Model | ArrayLike,
+    q: Model | ArrayLike | None,
+    *,
+    features: str | None,
+    eps: float,
+    greedy: int | None,
 ) -> dict[str, Any]: ...
 def map(
     model: Model,

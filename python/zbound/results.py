@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-__all__ = ["Best", "Bounds", "Exact", "Map", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
+__all__ = ["Best", "Bounds", "Exact", "Kl", "KlStep", "Map", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
 
 
 class Bounds(NamedTuple):
@@ -45,6 +45,14 @@ class Step(NamedTuple):
 
     feature: tuple[int, ...]
     phi_upper: Optional[float]
+
+
+class KlStep(NamedTuple):
+    """One greedy step of `kl`: the feature added and both bounds after it."""
+
+    feature: tuple[int, ...]
+    kl_lower: Optional[float]
+    kl_lower_diag: Optional[float]
 
 
 class Trace(NamedTuple):
@@ -324,6 +332,33 @@ class Map:
     def _repr_html_(self) -> str:
         rows = {"upper": self.upper, "value": self.value, "status": self.status}
         cells = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
+
+
+@dataclass(frozen=True, eq=False)
+class Kl:
+    """The divergence D(p || q) and lower bounds on it from moments; an infinite value is None, with a `reason`.
+
+    `kl_lower` compares the moment matrices of `features`, `kl_lower_diag` the same in the best diagonal metric.
+    """
+
+    eps: float
+    kl: Optional[float]
+    kl_lower: Optional[float]
+    kl_lower_diag: Optional[float]
+    features: list[tuple[int, ...]]
+    steps: Optional[list[KlStep]]
+    reason: Optional[str]
+
+    def __repr__(self) -> str:
+        return (
+            f"Kl(kl={self.kl}, kl_lower={self.kl_lower}, kl_lower_diag={self.kl_lower_diag}, "
+            f"features={len(self.features)})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"D(p||q)": self.kl, "lower": self.kl_lower, "lower, diagonal metric": self.kl_lower_diag}
+        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
         return f"<table>{cells}</table>"
 
 

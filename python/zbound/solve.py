@@ -7,12 +7,16 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, overload
 
+from numpy.typing import ArrayLike
+
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
 from .progress import ProgressLike, Watcher
 from .results import (
     Bounds,
     Exact,
+    Kl,
+    KlStep,
     Map,
     PairMoments,
     Results,
@@ -26,7 +30,7 @@ from .results import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Options", "bound", "exact", "generate", "map", "read", "read_bytes", "verify"]
+__all__ = ["Options", "bound", "exact", "generate", "kl", "map", "read", "read_bytes", "verify"]
 
 FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
 """`degree:K`, `first:N`, `all`, `edges`, or a list of variable sets."""
@@ -214,6 +218,31 @@ def map(
             progress=callback,
         )
     return Map(**raw)
+
+
+def kl(
+    p: Union[Model, ArrayLike],
+    q: Union[Model, ArrayLike, None] = None,
+    *,
+    features: FeaturesLike = None,
+    eps: float = 1.0,
+    greedy: Optional[int] = None,
+) -> Kl:
+    """D(p || q) on at most 20 spins, and lower bounds on it from the moments of the features.
+
+    p and q are models, p(x) ~ exp(f(x)/eps), or tables of 2^d probabilities in which bit i of the position is set
+    when x_i = +1; q is uniform by default. `greedy` adds that many features, the best one at a time.
+
+    >>> import zbound as zb
+    >>> model = zb.generate("gaussian", "complete", d=4, seed=1)
+    >>> linear, full = zb.kl(model), zb.kl(model, features="all")
+    >>> linear.kl_lower < full.kl_lower <= full.kl
+    True
+    """
+    raw = _zbound.kl(p, q, features=feature_spec(features), eps=eps, greedy=greedy)
+    if raw["steps"] is not None:
+        raw["steps"] = [KlStep(*step) for step in raw["steps"]]
+    return Kl(**raw)
 
 
 def verify(model: Model, certificate: Union[Certificate, str, "os.PathLike[str]"]) -> Verification:

@@ -5,6 +5,7 @@ mod certificate;
 mod couplings;
 mod enter;
 mod errors;
+mod kl;
 mod map;
 mod model;
 mod read;
@@ -20,6 +21,8 @@ mod _zbound {
     use crate::certificate::Certificate;
     #[pymodule_export]
     use crate::enter::panic_for_tests;
+    #[pymodule_export]
+    use crate::kl::kl;
     #[pymodule_export]
     use crate::map::map;
     #[pymodule_export]
