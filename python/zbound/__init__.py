@@ -12,6 +12,7 @@ True
 """
 
 from ._zbound import Certificate, Ising, Model, Polynomial, __version__
+from .answers import Exact, Kl, KlStep, Map
 from .errors import (
     CertificateError,
     FeaturesError,
@@ -27,20 +28,7 @@ from .errors import (
 from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
 from .progress import Progress
-from .results import (
-    Best,
-    Bounds,
-    Exact,
-    Kl,
-    KlStep,
-    Map,
-    PairMoments,
-    Results,
-    Solution,
-    Step,
-    Trace,
-    Verification,
-)
+from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
 from .solve import bound, exact, generate, kl, map, read, read_bytes, verify
 from .sweep import Sweep, sweep
 

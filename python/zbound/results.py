@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
 
 import numpy as np
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-__all__ = ["Best", "Bounds", "Exact", "Kl", "KlStep", "Map", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
+__all__ = ["Best", "Bounds", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
 
 
 class Bounds(NamedTuple):
@@ -45,14 +44,6 @@ class Step(NamedTuple):
 
     feature: tuple[int, ...]
     phi_upper: Optional[float]
-
-
-class KlStep(NamedTuple):
-    """One greedy step of `kl`: the feature added and both bounds after it."""
-
-    feature: tuple[int, ...]
-    kl_lower: Optional[float]
-    kl_lower_diag: Optional[float]
 
 
 class Trace(NamedTuple):
@@ -269,97 +260,6 @@ class Results(Sequence[Solution]):
     def plot_bracket(self, ax: Optional[Axes] = None) -> Axes:
         """Draws the certified interval of every method. Needs matplotlib."""
         return plots.bracket(self.solutions, ax)
-
-
-@dataclass(frozen=True, eq=False)
-class Exact:
-    """Exact inference: `estimate` is the value, `lower` and `upper` a rigorous enclosure of it.
-
-    `max_f` and `argmax` are a state of largest f; `entropy` is in nats.
-    """
-
-    log_z: Bounds
-    phi: Bounds
-    marginals: NDArray[np.float64]
-    pairwise: PairMoments
-    entropy: float
-    max_f: float
-    argmax: NDArray[np.int8]
-    algorithm: str
-    states_or_width: int
-    seconds: float
-
-    def __repr__(self) -> str:
-        return (
-            f"Exact(log_z={self.log_z.estimate}, entropy={self.entropy:.6g}, max_f={self.max_f:.6g}, "
-            f"algorithm={self.algorithm!r}, seconds={self.seconds:.3g})"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = {"log Z": self.log_z.estimate, "entropy": self.entropy, "max f": self.max_f}
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table>"
-
-
-@dataclass(frozen=True, eq=False)
-class Map:
-    """A certified upper bound on max f and the best assignment found, in the units of the model's file.
-
-    `value` is f at `assignment`, a cut weight for max-cut files and -E for minimised formats, for which
-    `energy` and `energy_lower` say the same in the file's own sign.
-    """
-
-    upper: Optional[float]
-    value: Optional[float]
-    assignment: NDArray[np.int8]
-    status: str
-    certified: bool
-    relaxation_gap: Optional[float]
-    iterations: int
-    seconds: float
-    cuts: int
-    energy: Optional[float]
-    energy_lower: Optional[float]
-    reason: Optional[str]
-    certificate: Optional[Certificate]
-
-    def __repr__(self) -> str:
-        return (
-            f"Map(value={self.value}, max_f={interval(self.value, self.upper)}, status={self.status!r}, "
-            f"certified={self.certified}, iterations={self.iterations}, seconds={self.seconds:.3g})"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = {"upper": self.upper, "value": self.value, "status": self.status}
-        cells = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table>"
-
-
-@dataclass(frozen=True, eq=False)
-class Kl:
-    """The divergence D(p || q) and lower bounds on it from moments; an infinite value is None, with a `reason`.
-
-    `kl_lower` compares the moment matrices of `features`, `kl_lower_diag` the same in the best diagonal metric.
-    """
-
-    eps: float
-    kl: Optional[float]
-    kl_lower: Optional[float]
-    kl_lower_diag: Optional[float]
-    features: list[tuple[int, ...]]
-    steps: Optional[list[KlStep]]
-    reason: Optional[str]
-
-    def __repr__(self) -> str:
-        return (
-            f"Kl(kl={self.kl}, kl_lower={self.kl_lower}, kl_lower_diag={self.kl_lower_diag}, "
-            f"features={len(self.features)})"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = {"D(p||q)": self.kl, "lower": self.kl_lower, "lower, diagonal metric": self.kl_lower_diag}
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table>"
 
 
 def solution_from(raw: dict[str, Any], eps: float) -> Solution:

@@ -11,21 +11,9 @@ from numpy.typing import ArrayLike
 
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
+from .answers import Exact, Kl, KlStep, Map
 from .progress import ProgressLike, Watcher
-from .results import (
-    Bounds,
-    Exact,
-    Kl,
-    KlStep,
-    Map,
-    PairMoments,
-    Results,
-    Solution,
-    Verification,
-    results_from,
-    solution_from,
-    verify_with,
-)
+from .results import Bounds, PairMoments, Results, Solution, Verification, results_from, solution_from, verify_with
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .results import Bounds, Solution
 
-__all__ = ["interval", "outward", "table"]
+__all__ = ["interval", "outward", "rows_of", "table"]
 
 
 def interval(lower: Optional[float], upper: Optional[float]) -> str:
@@ -47,3 +47,9 @@ def table(solutions: Sequence[Solution], eps: float, best: Optional[Bounds] = No
     header = "<tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>"
     caption = f"<caption>{name} in {interval(best.lower, best.upper)}</caption>" if best else ""
     return f"<table>{caption}<thead>{header}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def rows_of(values: dict[str, Any]) -> str:
+    """An HTML table with a row per value."""
+    cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(v))}</td></tr>" for name, v in values.items())
+    return f"<table>{cells}</table>"
