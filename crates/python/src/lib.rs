@@ -1,1 +1,43 @@
-//! zbound
+//! Extension module of the Python package `zbound`: conversions, errors and the way in and out of
+//! long work. Everything a user sees is documented in `python/zbound`.
+
+mod certificate;
+mod couplings;
+mod enter;
+mod errors;
+mod kl;
+mod map;
+mod model;
+mod read;
+mod solve;
+mod state;
+
+use pyo3::prelude::*;
+
+/// The compiled part of zbound.
+#[pymodule]
+mod _zbound {
+    #[pymodule_export]
+    use crate::certificate::Certificate;
+    #[pymodule_export]
+    use crate::enter::panic_for_tests;
+    #[pymodule_export]
+    use crate::kl::kl;
+    #[pymodule_export]
+    use crate::map::map;
+    #[pymodule_export]
+    use crate::model::{Ising, Model, Polynomial};
+    #[pymodule_export]
+    use crate::read::{generate, read, read_bytes};
+    #[pymodule_export]
+    use crate::solve::{bound, exact};
+    #[pymodule_export]
+    use crate::state::restore;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,359 @@
+//! Models as Python objects.
+
+use crate::couplings;
+use crate::enter::briefly;
+use crate::errors;
+use crate::state;
+use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1, PyArrayLike2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::path::PathBuf;
+use std::sync::Arc;
+use zbound::io::{self, Format};
+use zbound::{Source, VarSet};
+
+/// A binary model as read from a file: a polynomial or factor tables, with evidence.
+#[pyclass(frozen, subclass, module = "zbound._zbound")]
+pub(crate) struct Model {
+    pub(crate) inner: Arc<zbound::Model>,
+    pub(crate) path: Option<String>,
+    pub(crate) names: Option<Py<PyTuple>>,
+}
+
+/// A pairwise model `f(x) = c + h.x + sum_{i<j} J_ij x_i x_j` on spins in {-1, +1}.
+#[pyclass(frozen, extends = Model, module = "zbound._zbound")]
+pub(crate) struct Ising;
+
+/// A model `f(x) = sum_A theta_A x^A` with terms of any arity on spins in {-1, +1}.
+#[pyclass(frozen, extends = Model, module = "zbound._zbound")]
+pub(crate) struct Polynomial;
+
+#[pymethods]
+impl Model {
+    /// Number of free spins.
+    #[getter]
+    fn d(&self) -> usize {
+        self.inner.d()
+    }
+
+    /// Number of variables, those fixed by evidence included.
+    #[getter]
+    fn variables(&self) -> usize {
+        self.inner.variables()
+    }
+
+    /// Names of the variables in order, or None.
+    #[getter]
+    fn names(&self, py: Python<'_>) -> Option<Py<PyTuple>> {
+        self.names.as_ref().map(|names| names.clone_ref(py))
+    }
+
+    /// The file the model was read from, or None.
+    #[getter]
+    fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// What the reader wants you to know.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings.clone()
+    }
+
+    /// Variables fixed by evidence, with their spins.
+    #[getter]
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (i, spin) in self.inner.fixed().iter().enumerate() {
+            spin.map(|spin| dict.set_item(i, spin)).transpose()?;
+        }
+        Ok(dict)
+    }
+
+    /// The model with some spins fixed: `{variable: -1 or +1}`.
+    fn with_evidence(
+        &self,
+        py: Python<'_>,
+        evidence: std::collections::BTreeMap<usize, i8>,
+    ) -> PyResult<Model> {
+        let pairs: Vec<_> = evidence.into_iter().collect();
+        let inner = briefly(py, || self.inner.as_ref().clone().with_evidence(&pairs))?;
+        Ok(Model { inner: Arc::new(inner), path: self.path.clone(), names: self.names(py) })
+    }
+
+    /// f over the free spins, as an `Ising` when it is pairwise and a `Polynomial` otherwise.
+    fn polynomial(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let f = briefly(py, || self.inner.polynomial())?;
+        let free = |names: &Py<PyTuple>| -> PyResult<Py<PyTuple>> {
+            let all = names.bind(py);
+            let kept = self.inner.free_variables().into_iter().map(|i| all.get_item(i));
+            Ok(PyTuple::new(py, kept.collect::<PyResult<Vec<_>>>()?)?.unbind())
+        };
+        let names = self.names.as_ref().map(free).transpose()?;
+        wrap(py, zbound::Model::from(f), None, names)
+    }
+
+    /// f at the states in the rows of `x` (or at the one state `x`), over all variables.
+    ///
+    /// Evidence is not applied.
+    fn value<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let of = |x: &[i8]| match self.inner.source() {
+            Source::Polynomial(f) => f.value(x),
+            Source::Factors(f) => f.value(x),
+            _ => f64::NAN,
+        };
+        let variables = self.inner.variables();
+        let check = |row: Vec<f64>| {
+            if row.len() != variables || row.iter().any(|s| s.abs() != 1.0) {
+                let message = format!("expected states of {variables} spins, each -1 or +1");
+                return Err(errors::named(py, "ModelError", message));
+            }
+            Ok(row.iter().map(|&s| s as i8).collect::<Vec<i8>>())
+        };
+        if let Ok(one) = x.extract::<PyArrayLike1<'_, f64, AllowTypeChange>>() {
+            let row = check(one.as_array().to_vec())?;
+            return Ok(of(&row).into_pyobject(py)?.into_any());
+        }
+        let many: PyArrayLike2<'_, f64, AllowTypeChange> = x.extract()?;
+        let rows = many.as_array();
+        let values: PyResult<Vec<f64>> =
+            rows.rows().into_iter().map(|row| check(row.to_vec()).map(|row| of(&row))).collect();
+        Ok(PyArray1::from_vec(py, values?).into_any())
+    }
+
+    /// Writes the model on its free spins; the extension names the format unless `format` does.
+    #[pyo3(signature = (path, format = None))]
+    fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
+        briefly(py, || {
+            let known = format.map(str::parse).transpose()?.or_else(|| Format::from_path(&path));
+            let unknown =
+                || zbound::Error::Setting(format!("{}: name the format with format=", path.display()));
+            io::write(&self.inner, &path, known.ok_or_else(unknown)?)
+        })
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let class = slf.get_type().name()?;
+        let model = slf.get();
+        let (edges, terms) = counts(&model.inner);
+        let terms = if terms > 0 { format!(", terms={terms}") } else { String::new() };
+        let fixed = model.inner.variables() - model.inner.d();
+        let fixed = if fixed > 0 { format!(", fixed={fixed}") } else { String::new() };
+        Ok(format!("{class}(d={}, edges={edges}{terms}{fixed})", model.inner.d()))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Model>().is_ok_and(|other| other.get().inner == self.inner)
+    }
+
+    fn __hash__(&self) -> isize {
+        let (edges, terms) = counts(&self.inner);
+        (self.inner.variables() * 31 + edges * 7 + terms) as isize
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        state::reduce(slf)
+    }
+}
+
+#[pymethods]
+impl Ising {
+    #[new]
+    #[pyo3(signature = (h, J = None, *, constant = 0.0, names = None))]
+    #[allow(non_snake_case, reason = "the contract calls the matrix J")]
+    fn new(
+        py: Python<'_>,
+        h: PyArrayLike1<'_, f64, AllowTypeChange>,
+        J: Option<&Bound<'_, PyAny>>,
+        constant: f64,
+        names: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let fields = h.as_array().to_vec();
+        let triples = J.map_or(Ok(Vec::new()), |matrix| couplings::from_matrix(py, fields.len(), matrix))?;
+        ising(py, &fields, &triples, constant, names)
+    }
+
+    /// The model with couplings `values[k]` on the pairs `edges[k] = (i, j)`; a zero keeps its edge.
+    #[staticmethod]
+    #[pyo3(signature = (h, edges, values, *, constant = 0.0, names = None))]
+    fn from_edges(
+        py: Python<'_>,
+        h: PyArrayLike1<'_, f64, AllowTypeChange>,
+        edges: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyAny>,
+        constant: f64,
+        names: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<Self>> {
+        let triples = couplings::from_edges(py, edges, values)?;
+        Py::new(py, ising(py, &h.as_array().to_vec(), &triples, constant, names)?)
+    }
+
+    /// The constant c.
+    #[getter]
+    fn constant(slf: &Bound<'_, Self>) -> f64 {
+        pairwise_part(slf.as_super()).constant()
+    }
+
+    /// Fields h, shape (d,).
+    #[getter]
+    fn fields<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(slf.py(), pairwise_part(slf.as_super()).fields())
+    }
+
+    /// Edges i < j in lexicographic order, shape (m, 2).
+    #[getter]
+    fn edges<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        edges(slf.py(), pairwise_part(slf.as_super()))
+    }
+
+    /// Couplings, one per edge, shape (m,).
+    #[getter]
+    fn couplings<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(slf.py(), pairwise_part(slf.as_super()).couplings())
+    }
+}
+
+#[pymethods]
+impl Polynomial {
+    #[new]
+    #[pyo3(signature = (d, coefficients, *, names = None))]
+    fn new(
+        py: Python<'_>,
+        d: usize,
+        coefficients: &Bound<'_, PyDict>,
+        names: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let mut list = Vec::with_capacity(coefficients.len());
+        for (key, value) in coefficients {
+            let members: Vec<usize> = key.extract()?;
+            let set: VarSet = members.iter().copied().filter(|&i| i < d).collect();
+            if set.len() != members.len() {
+                let message =
+                    format!("term {members:?} repeats a variable or names one that d = {d} does not have");
+                return Err(errors::named(py, "ModelError", message));
+            }
+            list.push((set, value.extract::<f64>()?));
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some((set, _)) = list.iter().find(|(set, _)| !seen.insert(set.clone())) {
+            return Err(errors::named(py, "ModelError", format!("term {set} is given twice")));
+        }
+        let f = briefly(py, || zbound::Polynomial::from_coefficients(d, list))?;
+        let base = base(py, f.into(), None, names)?;
+        Ok(PyClassInitializer::from(base).add_subclass(Polynomial))
+    }
+
+    /// Every coefficient as `{(i, ...): value}`, the constant under `()`.
+    #[getter]
+    fn coefficients<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(slf.py());
+        if let Source::Polynomial(f) = slf.as_super().get().inner.source() {
+            for (set, value) in f.coefficients() {
+                dict.set_item(PyTuple::new(slf.py(), set.iter().collect::<Vec<_>>())?, value)?;
+            }
+        }
+        Ok(dict)
+    }
+}
+
+fn ising(
+    py: Python<'_>,
+    fields: &[f64],
+    triples: &[couplings::Triple],
+    constant: f64,
+    names: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyClassInitializer<Ising>> {
+    let model = briefly(py, || zbound::Ising::new(fields.len(), fields, triples)?.with_constant(constant))?;
+    let base = base(py, model.into(), None, names)?;
+    Ok(PyClassInitializer::from(base).add_subclass(Ising))
+}
+
+fn base(
+    py: Python<'_>,
+    model: zbound::Model,
+    path: Option<String>,
+    names: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let names = tuple(py, model.variables(), names)?;
+    Ok(Model { inner: Arc::new(model), path, names })
+}
+
+/// Names of all variables, or none.
+pub(crate) fn tuple(
+    py: Python<'_>,
+    variables: usize,
+    names: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Py<PyTuple>>> {
+    let Some(names) = names else { return Ok(None) };
+    let names = PyTuple::new(py, names.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+    if names.len() != variables {
+        let message = format!("{} names for {variables} variables", names.len());
+        return Err(errors::named(py, "ModelError", message));
+    }
+    Ok(Some(names.unbind()))
+}
+
+/// The Python class of a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Model,
+    Ising,
+    Polynomial,
+}
+
+/// An object of the most specific class for `model`.
+pub(crate) fn wrap(
+    py: Python<'_>,
+    model: zbound::Model,
+    path: Option<String>,
+    names: Option<Py<PyTuple>>,
+) -> PyResult<Py<PyAny>> {
+    let is_free = model.d() == model.variables();
+    let class = match model.source() {
+        Source::Polynomial(f) if is_free && f.as_ising().is_some() => Class::Ising,
+        Source::Polynomial(_) if is_free => Class::Polynomial,
+        _ => Class::Model,
+    };
+    wrap_as(py, class, model, path, names)
+}
+
+/// An object of the class given, which must fit the model.
+pub(crate) fn wrap_as(
+    py: Python<'_>,
+    class: Class,
+    model: zbound::Model,
+    path: Option<String>,
+    names: Option<Py<PyTuple>>,
+) -> PyResult<Py<PyAny>> {
+    let base = PyClassInitializer::from(Model { inner: Arc::new(model), path, names });
+    Ok(match class {
+        Class::Ising => Py::new(py, base.add_subclass(Ising))?.into_any(),
+        Class::Polynomial => Py::new(py, base.add_subclass(Polynomial))?.into_any(),
+        Class::Model => Py::new(py, base)?.into_any(),
+    })
+}
+
+/// Edges and higher terms (or tables) before evidence.
+fn counts(model: &zbound::Model) -> (usize, usize) {
+    match model.source() {
+        Source::Polynomial(f) => (f.pairwise_part().edges().len(), f.terms().len()),
+        Source::Factors(f) => {
+            let of = |test: fn(usize) -> bool| f.factors().filter(|f| test(f.scope.len())).count();
+            (of(|arity| arity == 2), of(|arity| arity > 2))
+        }
+        _ => (0, 0),
+    }
+}
+
+/// The pairwise part of a model whose class says that it is a polynomial.
+fn pairwise_part<'a>(model: &'a Bound<'_, Model>) -> &'a zbound::Ising {
+    match model.get().inner.source() {
+        Source::Polynomial(f) => f.pairwise_part(),
+        _ => unreachable!("an Ising object is made from a polynomial"),
+    }
+}
+
+fn edges<'py>(py: Python<'py>, model: &zbound::Ising) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let flat: Vec<i64> = model.edges().iter().flatten().map(|&i| i64::from(i)).collect();
+    PyArray1::from_vec(py, flat).reshape([model.edges().len(), 2])
+}

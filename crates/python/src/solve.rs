@@ -1,0 +1,226 @@
+//! Solves: from keyword arguments to a request, from a report to plain Python values.
+
+use crate::certificate::Certificate;
+use crate::enter::Watch;
+use crate::errors::{in_python_terms, to_py};
+use crate::model::Model;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use std::sync::Arc;
+use zbound::record::{MethodRecord, Sides};
+use zbound::run::{BoundRequest, MethodChoice, Report};
+use zbound::{Error, FeatureSpec, Greedy, Pairwise, Rho, Settings, Solution};
+
+/// Free spins up to which one step of a solve takes far less than the time between two polls.
+pub(crate) const SHORT_SPINS: usize = 32;
+
+/// Bounds by the methods named; see `zbound.bound`.
+#[pyfunction]
+#[pyo3(signature = (model, *, methods, eps, features, tol, max_iterations, time_limit, threads, solver, rho, pairwise, greedy, memory_limit, seed, pair_moments, want_certificate, progress))]
+#[allow(clippy::too_many_arguments, reason = "one per keyword of zbound.bound")]
+pub(crate) fn bound<'py>(
+    py: Python<'py>,
+    model: &Model,
+    methods: Vec<String>,
+    eps: f64,
+    features: Option<&str>,
+    tol: f64,
+    max_iterations: Option<usize>,
+    time_limit: Option<f64>,
+    threads: usize,
+    solver: &str,
+    rho: &str,
+    pairwise: &str,
+    greedy: &str,
+    memory_limit: Option<u64>,
+    seed: u64,
+    pair_moments: bool,
+    want_certificate: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let resolve = || -> zbound::Result<BoundRequest> {
+        let mut settings = Settings::default()
+            .with_tol(tol)
+            .with_max_iterations(max_iterations)
+            .with_time_limit(time_limit)
+            .with_threads(threads)
+            .with_solver(solver.parse()?)
+            .with_rho(parse_rho(rho)?)
+            .with_pairwise(parse_pairwise(pairwise)?)
+            .with_greedy(parse_greedy(greedy)?)
+            .with_seed(seed);
+        settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
+        let mut request = BoundRequest::default();
+        request.methods = choice(&methods)?;
+        request.eps = eps;
+        request.features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
+        request.want_pairwise = pair_moments;
+        request.want_certificate = want_certificate;
+        request.path = model.path.clone();
+        request.settings = settings;
+        request.validate()?;
+        Ok(request)
+    };
+    let request = resolve().map_err(|error| to_py(py, error))?;
+    let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;
+    let inner = Arc::clone(&model.inner);
+    let watch = Watch { callback: progress, is_long, threads };
+    let report = watch.run(py, move |observer| zbound::run::bound(&inner, &request, observer))?;
+    report_dict(py, report, &model.inner)
+}
+
+/// Exact inference; see `zbound.exact`.
+#[pyfunction]
+#[pyo3(signature = (model, *, eps, time_limit, threads, memory_limit, progress))]
+pub(crate) fn exact<'py>(
+    py: Python<'py>,
+    model: &Model,
+    eps: f64,
+    time_limit: Option<f64>,
+    threads: usize,
+    memory_limit: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut settings = Settings::default().with_time_limit(time_limit).with_threads(threads);
+    settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
+    settings.validate().map_err(|error| to_py(py, error))?;
+    let inner = Arc::clone(&model.inner);
+    let watch = Watch { callback: progress, is_long: model.inner.d() > SHORT_SPINS, threads };
+    let answer = watch.run(py, move |observer| zbound::exact::exact(&inner, eps, &settings, observer))?;
+    let free = model.inner.free_variables();
+    let means = answer.means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect::<Vec<_>>();
+    let marginals = model.inner.expand(&means, |spin| if spin > 0 { 1.0 } else { 0.0 });
+    let argmax = model.inner.expand(&answer.argmax, |spin| spin);
+    let pairs = answer.pairwise.iter().map(|&(i, j, v)| (free[i as usize], free[j as usize], v));
+    let dict = PyDict::new(py);
+    dict.set_item("phi", (answer.phi_bounds.0, answer.phi_bounds.1, answer.phi))?;
+    dict.set_item("log_z", (answer.log_z_bounds.0, answer.log_z_bounds.1, answer.log_z))?;
+    dict.set_item("marginals", PyArray1::from_vec(py, marginals))?;
+    dict.set_item("pairwise", pair_arrays(py, pairs)?)?;
+    dict.set_item("entropy", answer.entropy)?;
+    dict.set_item("max_f", answer.max_f)?;
+    dict.set_item("argmax", PyArray1::from_vec(py, argmax))?;
+    dict.set_item("algorithm", answer.algorithm.name())?;
+    dict.set_item("states_or_width", answer.states_or_width)?;
+    dict.set_item("seconds", answer.seconds)?;
+    Ok(dict)
+}
+
+fn choice(methods: &[String]) -> zbound::Result<MethodChoice> {
+    match methods {
+        [one] if one == "auto" => Ok(MethodChoice::Auto),
+        [one] if one == "all" => Ok(MethodChoice::All),
+        _ if methods.iter().any(|m| m == "auto" || m == "all") => {
+            Err(Error::Setting("methods auto and all stand alone".into()))
+        }
+        _ => Ok(MethodChoice::List(methods.iter().map(|m| m.parse()).collect::<zbound::Result<_>>()?)),
+    }
+}
+
+fn parse_rho(name: &str) -> zbound::Result<Rho> {
+    match name {
+        "uniform" => Ok(Rho::Uniform),
+        "resistance" => Ok(Rho::Resistance),
+        "optimized" => Ok(Rho::Optimized),
+        _ => Err(Error::Setting(format!("rho = `{name}`; known: uniform, resistance, optimized"))),
+    }
+}
+
+fn parse_pairwise(name: &str) -> zbound::Result<Pairwise> {
+    match name {
+        "all" => Ok(Pairwise::All),
+        "edges" => Ok(Pairwise::Edges),
+        "none" => Ok(Pairwise::None),
+        _ => Err(Error::Setting(format!("pairwise = `{name}`; known: all, edges, none"))),
+    }
+}
+
+fn parse_greedy(text: &str) -> zbound::Result<Greedy> {
+    match text {
+        "auto" => Ok(Greedy::Auto),
+        _ => text.parse().map(Greedy::Count).map_err(|_| {
+            Error::Setting(format!("greedy = `{text}`; expected a number of features or \"auto\""))
+        }),
+    }
+}
+
+fn report_dict<'py>(
+    py: Python<'py>,
+    report: Report,
+    model: &Arc<zbound::Model>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (record, dict) = (report.record, PyDict::new(py));
+    let results = PyList::empty(py);
+    for (result, solution) in record.results.into_iter().zip(report.solutions) {
+        results.append(result_dict(py, result, solution, model)?)?;
+    }
+    dict.set_item("results", results)?;
+    dict.set_item("eps", record.eps)?;
+    dict.set_item("model", (record.model.path, record.model.d, record.model.edges, record.model.terms))?;
+    let (best, name) = (record.best, |m: Option<zbound::Method>| m.map(|m| m.name()));
+    dict.set_item("log_z", (best.log_z.lower, best.log_z.upper))?;
+    dict.set_item("phi", (best.phi.lower, best.phi.upper))?;
+    dict.set_item("best_methods", (name(best.lower_method), name(best.upper_method)))?;
+    Ok(dict)
+}
+
+fn result_dict<'py>(
+    py: Python<'py>,
+    record: MethodRecord,
+    solution: Option<Solution>,
+    model: &Arc<zbound::Model>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let sides = |s: Sides| (s.lower, s.upper, s.estimate);
+    dict.set_item("method", record.method.name())?;
+    dict.set_item("phi", sides(record.phi))?;
+    dict.set_item("log_z", sides(record.log_z))?;
+    dict.set_item("relaxation_gap", record.relaxation_gap)?;
+    dict.set_item("status", record.status.name())?;
+    dict.set_item("certified", record.certified)?;
+    dict.set_item("solver", record.solver.map(|s| s.name()))?;
+    dict.set_item("iterations", record.iterations)?;
+    dict.set_item("eigendecompositions", record.eigendecompositions)?;
+    dict.set_item("seconds", record.seconds)?;
+    let tuple = |set: Vec<usize>| PyTuple::new(py, set);
+    let features = record.features.map(|sets| sets.into_iter().map(tuple).collect::<PyResult<Vec<_>>>());
+    dict.set_item("features", features.transpose()?)?;
+    let steps = record.steps.map(|steps| {
+        steps.into_iter().map(|s| Ok((tuple(s.feature)?, s.phi_upper))).collect::<PyResult<Vec<_>>>()
+    });
+    dict.set_item("steps", steps.transpose()?)?;
+    dict.set_item("marginals", record.marginals.map(|m| PyArray1::from_vec(py, m)))?;
+    let pairs = record.pairwise.map(|pairs| pair_arrays(py, pairs.into_iter()));
+    dict.set_item("pairwise", pairs.transpose()?)?;
+    dict.set_item("reason", record.reason.map(|r| in_python_terms(&r)))?;
+    let (trace, certificate) = solution.map_or((Vec::new(), None), |s| (s.trace, s.certificate));
+    let rows = trace.len();
+    let cells = trace
+        .into_iter()
+        .flat_map(|p| [p.iteration as f64, p.lower, p.upper, p.seconds, p.eigendecompositions as f64]);
+    dict.set_item("trace", PyArray1::from_vec(py, cells.collect()).reshape([rows, 5])?)?;
+    dict.set_item("certificate", certificate.map(|c| solved(c, model)))?;
+    Ok(dict)
+}
+
+fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Certificate {
+    let eps = certificate.eps;
+    Certificate::solved(certificate, model, eps)
+}
+
+/// `(edges (m, 2), values (m,))`.
+type PairArrays<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>);
+
+fn pair_arrays<'py>(
+    py: Python<'py>,
+    pairs: impl Iterator<Item = (usize, usize, f64)>,
+) -> PyResult<PairArrays<'py>> {
+    let (mut edges, mut values) = (Vec::new(), Vec::new());
+    for (i, j, value) in pairs {
+        edges.extend([i as i64, j as i64]);
+        values.push(value);
+    }
+    let edges = PyArray1::from_vec(py, edges).reshape([values.len(), 2])?;
+    Ok((edges, PyArray1::from_vec(py, values)))
+}

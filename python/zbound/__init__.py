@@ -1,0 +1,80 @@
+"""Certified bounds on the log-partition function of Ising models and binary Markov random fields.
+
+>>> import numpy as np, zbound as zb
+>>> h = np.array([0.1, 0.0, -0.2])
+>>> J = np.array([[0, 0.5, 0], [0.5, 0, -1.0], [0, -1.0, 0]])
+>>> model = zb.Ising(h, J)  # f(x) = h.x + sum_{i<j} J_ij x_i x_j, x in {-1,+1}^3
+>>> results = zb.bound(model, ["quantum", "trw"])
+>>> results.best.upper_method  # trw is exact on a tree
+'trw'
+>>> results["quantum"].certificate.verify(model).log_z.upper == results["quantum"].log_z.upper
+True
+"""
+
+from ._zbound import Certificate, Ising, Model, Polynomial, __version__
+from .answers import Exact, Kl, KlStep, Map
+from .errors import (
+    CertificateError,
+    FeaturesError,
+    InternalError,
+    MemoryLimitError,
+    ModelError,
+    NotApplicableError,
+    ParseError,
+    SettingError,
+    StoppedError,
+    ZboundError,
+)
+from .gradient import Gradient, value_and_gradient
+from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
+from .progress import Progress
+from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
+from .solve import bound, exact, generate, kl, map, read, read_bytes, verify
+from .sweep import Sweep, sweep
+
+__all__ = [
+    "Best",
+    "Bounds",
+    "Certificate",
+    "CertificateError",
+    "Exact",
+    "FeaturesError",
+    "Gradient",
+    "InternalError",
+    "Ising",
+    "Kl",
+    "KlStep",
+    "Map",
+    "MemoryLimitError",
+    "Model",
+    "ModelError",
+    "NotApplicableError",
+    "PairMoments",
+    "ParseError",
+    "Polynomial",
+    "Progress",
+    "Results",
+    "SettingError",
+    "Solution",
+    "Step",
+    "StoppedError",
+    "Sweep",
+    "Trace",
+    "Verification",
+    "ZboundError",
+    "__version__",
+    "bound",
+    "exact",
+    "from_dimod",
+    "from_networkx",
+    "from_pgmpy",
+    "generate",
+    "kl",
+    "map",
+    "read",
+    "read_bytes",
+    "sweep",
+    "to_dimod",
+    "value_and_gradient",
+    "verify",
+]

@@ -1,0 +1,111 @@
+"""What `exact`, `map` and `kl` return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._zbound import Certificate
+from .results import Bounds, PairMoments
+from .text import interval, rows_of
+
+__all__ = ["Exact", "Kl", "KlStep", "Map"]
+
+
+class KlStep(NamedTuple):
+    """One greedy step of `kl`: the feature added and both bounds after it."""
+
+    feature: tuple[int, ...]
+    kl_lower: Optional[float]
+    kl_lower_diag: Optional[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Exact inference: `estimate` is the value, `lower` and `upper` a rigorous enclosure of it.
+
+    `max_f` and `argmax` are a state of largest f; `entropy` is in nats.
+    """
+
+    log_z: Bounds
+    phi: Bounds
+    marginals: NDArray[np.float64]
+    pairwise: PairMoments
+    entropy: float
+    max_f: float
+    argmax: NDArray[np.int8]
+    algorithm: str
+    states_or_width: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Exact(log_z={self.log_z.estimate}, entropy={self.entropy:.6g}, max_f={self.max_f:.6g}, "
+            f"algorithm={self.algorithm!r}, seconds={self.seconds:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"log Z": self.log_z.estimate, "entropy": self.entropy, "max f": self.max_f}
+        return rows_of(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A certified upper bound on max f and the best assignment found, in the units of the model's file.
+
+    `value` is f at `assignment`, a cut weight for max-cut files and -E for minimised formats, for which
+    `energy` and `energy_lower` say the same in the file's own sign.
+    """
+
+    upper: Optional[float]
+    value: Optional[float]
+    assignment: NDArray[np.int8]
+    status: str
+    certified: bool
+    relaxation_gap: Optional[float]
+    iterations: int
+    seconds: float
+    cuts: int
+    energy: Optional[float]
+    energy_lower: Optional[float]
+    reason: Optional[str]
+    certificate: Optional[Certificate]
+
+    def __repr__(self) -> str:
+        return (
+            f"Map(value={self.value}, max_f={interval(self.value, self.upper)}, status={self.status!r}, "
+            f"certified={self.certified}, iterations={self.iterations}, seconds={self.seconds:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"upper": self.upper, "value": self.value, "status": self.status}
+        return rows_of(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Kl:
+    """The divergence D(p || q) and lower bounds on it from moments; an infinite value is None, with a `reason`.
+
+    `kl_lower` compares the moment matrices of `features`, `kl_lower_diag` the same in the best diagonal metric.
+    """
+
+    eps: float
+    kl: Optional[float]
+    kl_lower: Optional[float]
+    kl_lower_diag: Optional[float]
+    features: list[tuple[int, ...]]
+    steps: Optional[list[KlStep]]
+    reason: Optional[str]
+
+    def __repr__(self) -> str:
+        return (
+            f"Kl(kl={self.kl}, kl_lower={self.kl_lower}, kl_lower_diag={self.kl_lower_diag}, "
+            f"features={len(self.features)})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {"D(p||q)": self.kl, "lower": self.kl_lower, "lower, diagonal metric": self.kl_lower_diag}
+        return rows_of(rows)

@@ -1,0 +1,288 @@
+"""The functions users call: bounds, exact inference, verification, models."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, overload
+
+from numpy.typing import ArrayLike
+
+from . import _zbound
+from ._zbound import Certificate, Ising, Model
+from .answers import Exact, Kl, KlStep, Map
+from .progress import ProgressLike, Watcher
+from .results import Bounds, PairMoments, Results, Solution, Verification, results_from, solution_from, verify_with
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Options", "bound", "exact", "generate", "kl", "map", "read", "read_bytes", "verify"]
+
+FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
+"""`degree:K`, `first:N`, `all`, `edges`, or a list of variable sets."""
+
+
+OneMethod = Literal[
+    "exact", "quantum", "quantum-greedy", "quantum-diag", "logdet", "trw", "combined", "mean-field"
+]
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments of `bound`."""
+
+    eps: float
+    features: FeaturesLike
+    tol: float
+    max_iterations: Optional[int]
+    time_limit: Optional[float]
+    threads: int
+    solver: str
+    rho: str
+    pairwise: str
+    greedy: Union[int, str]
+    memory_limit: Optional[int]
+    seed: int
+    pair_moments: bool
+    want_certificate: bool
+    progress: ProgressLike
+
+
+@overload
+def bound(model: Model, method: OneMethod, **options: Unpack[Options]) -> Solution: ...
+@overload
+def bound(
+    model: Model, method: Union[Literal["auto", "all"], list[str], tuple[str, ...]] = ..., **options: Unpack[Options]
+) -> Results: ...
+@overload
+def bound(model: Model, method: Union[str, Sequence[str]], **options: Unpack[Options]) -> Union[Solution, Results]: ...
+def bound(
+    model: Model,
+    method: Union[str, Sequence[str]] = "auto",
+    *,
+    eps: float = 1.0,
+    features: FeaturesLike = None,
+    tol: float = 1e-8,
+    max_iterations: Optional[int] = None,
+    time_limit: Optional[float] = None,
+    threads: int = 1,
+    solver: str = "auto",
+    rho: str = "optimized",
+    pairwise: str = "all",
+    greedy: Union[int, str] = 3,
+    memory_limit: Optional[int] = None,
+    seed: int = 0,
+    pair_moments: bool = False,
+    want_certificate: bool = False,
+    progress: ProgressLike = None,
+) -> Union[Solution, Results]:
+    """Certified bounds on eps log Z, Z = sum over x in {-1,+1}^d of exp(f(x)/eps).
+
+    Args:
+        model: an `Ising`, a `Polynomial` or what `read` returned.
+        method: `exact`, `quantum`, `quantum-greedy`, `quantum-diag`, `logdet`, `trw`, `combined` or
+            `mean-field` for one `Solution`; a list of these, `all` or `auto` for `Results`.
+        eps: temperature.
+        features: features of the quantum bounds; 1 and every x_i, plus what the terms need, by default.
+        tol: relative relaxation gap at which a method has converged.
+        max_iterations: iteration cap; each algorithm has its own by default.
+        time_limit: seconds for all methods together; what they hold then is certified and returned.
+        threads: for independent sub-problems; results do not depend on it.
+        solver: `newton`, `chambolle-pock`, `interior-point`, `message-passing` or `auto`.
+        rho: edge probabilities of trw: `uniform`, `resistance` or `optimized`.
+        pairwise: pairs that carry constraints in logdet: `all`, `edges` or `none`.
+        greedy: features that quantum-greedy adds, or `auto`.
+        memory_limit: bytes one solve may use, 8 GiB by default.
+        seed: of randomised orders and restarts.
+        pair_moments: also return E[x_i x_j] in `Solution.pairwise`.
+        want_certificate: let `exact` make a certificate too, which can cost more than the answer; every
+            other method always has one.
+        progress: `True` for a tqdm bar, or a function of `Progress`; returning `False` stops the solve
+            with the best bound so far.
+
+    Ctrl-C raises `KeyboardInterrupt` within half a second; other threads run meanwhile.
+
+    >>> import numpy as np, zbound as zb
+    >>> model = zb.Ising(np.array([0.1, 0.0, -0.2]), np.array([[0, 0.5, 0], [0, 0, -1.0], [0, 0, 0]]))
+    >>> solution = zb.bound(model, "quantum")
+    >>> solution.status, solution.certified
+    ('converged', True)
+    >>> solution.log_z.upper >= zb.exact(model).log_z.estimate
+    True
+    """
+    several = not isinstance(method, str) or method in ("auto", "all")
+    with Watcher(progress) as callback:
+        raw = _zbound.bound(
+            model,
+            methods=[method] if isinstance(method, str) else list(method),
+            eps=eps,
+            features=feature_spec(features),
+            tol=tol,
+            max_iterations=max_iterations,
+            time_limit=time_limit,
+            threads=threads,
+            solver=solver,
+            rho=rho,
+            pairwise=pairwise,
+            greedy=str(greedy),
+            memory_limit=memory_limit,
+            seed=seed,
+            pair_moments=pair_moments,
+            want_certificate=want_certificate,
+            progress=callback,
+        )
+    return results_from(raw) if several else solution_from(raw["results"][0], eps)
+
+
+def feature_spec(features: FeaturesLike) -> Optional[str]:
+    """The text form of a choice of features."""
+    if features is None or isinstance(features, str):
+        return features
+    return json.dumps([[int(i) for i in feature] for feature in features])
+
+
+def exact(
+    model: Model,
+    *,
+    eps: float = 1.0,
+    time_limit: Optional[float] = None,
+    threads: int = 1,
+    memory_limit: Optional[int] = None,
+    progress: ProgressLike = None,
+) -> Exact:
+    """Exact inference by enumeration or elimination, whichever is cheaper.
+
+    Raises `MemoryLimitError` when the tables do not fit and `StoppedError` at the time limit.
+
+    >>> import numpy as np, zbound as zb
+    >>> answer = zb.exact(zb.Ising(np.zeros(2), np.array([[0, 1.0], [1.0, 0]])))
+    >>> bool(np.isclose(answer.log_z.estimate, np.log(4 * np.cosh(1))))
+    True
+    >>> answer.argmax.tolist()
+    [-1, -1]
+    """
+    with Watcher(progress) as callback:
+        raw = _zbound.exact(
+            model, eps=eps, time_limit=time_limit, threads=threads, memory_limit=memory_limit, progress=callback
+        )
+    raw["phi"], raw["log_z"] = Bounds(*raw["phi"]), Bounds(*raw["log_z"])
+    raw["pairwise"] = PairMoments(*raw["pairwise"])
+    return Exact(**raw)
+
+
+def map(
+    model: Model,
+    *,
+    features: FeaturesLike = None,
+    cuts: str = "none",
+    tol: float = 1e-6,
+    max_iterations: Optional[int] = None,
+    time_limit: Optional[float] = None,
+    memory_limit: Optional[int] = None,
+    seed: int = 0,
+    progress: ProgressLike = None,
+) -> Map:
+    """The zero-temperature case: a certified upper bound on max f and the best assignment found.
+
+    `cuts` are the inequalities that tighten the bound of a pairwise model: `none`, `pairwise` or `triangle`.
+
+    >>> import numpy as np, zbound as zb
+    >>> triangle = zb.Ising(np.zeros(3), np.triu(-np.ones((3, 3)), 1))  # frustrated: max f = 1
+    >>> best = zb.map(triangle, cuts="triangle")
+    >>> best.value, bool(1 <= best.upper < 1.0001)
+    (1.0, True)
+    """
+    with Watcher(progress) as callback:
+        raw = _zbound.map(
+            model,
+            features=feature_spec(features),
+            cuts=cuts,
+            tol=tol,
+            max_iterations=max_iterations,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            seed=seed,
+            progress=callback,
+        )
+    return Map(**raw)
+
+
+def kl(
+    p: Union[Model, ArrayLike],
+    q: Union[Model, ArrayLike, None] = None,
+    *,
+    features: FeaturesLike = None,
+    eps: float = 1.0,
+    greedy: Optional[int] = None,
+) -> Kl:
+    """D(p || q) on at most 20 spins, and lower bounds on it from the moments of the features.
+
+    p and q are models, p(x) ~ exp(f(x)/eps), or tables of 2^d probabilities in which bit i of the position is set
+    when x_i = +1; q is uniform by default. `greedy` adds that many features, the best one at a time.
+
+    >>> import zbound as zb
+    >>> model = zb.generate("gaussian", "complete", d=4, seed=1)
+    >>> linear, full = zb.kl(model), zb.kl(model, features="all")
+    >>> linear.kl_lower < full.kl_lower <= full.kl
+    True
+    """
+    raw = _zbound.kl(p, q, features=feature_spec(features), eps=eps, greedy=greedy)
+    if raw["steps"] is not None:
+        raw["steps"] = [KlStep(*step) for step in raw["steps"]]
+    return Kl(**raw)
+
+
+def verify(model: Model, certificate: Union[Certificate, str, "os.PathLike[str]"]) -> Verification:
+    """Re-derives the bounds of a certificate (or a certificate file) from the model alone.
+
+    Raises `CertificateError` when it does not prove what it claims.
+
+    >>> import numpy as np, zbound as zb
+    >>> model = zb.generate("gaussian", "complete", d=4, seed=1)
+    >>> solution = zb.bound(model, "quantum")
+    >>> zb.verify(model, solution.certificate).log_z.upper <= solution.log_z.upper
+    True
+    """
+    if not isinstance(certificate, Certificate):
+        certificate = Certificate.load(os.fspath(certificate))
+    return verify_with(certificate, model)
+
+
+def read(
+    path: Union[str, "os.PathLike[str]"],
+    format: Optional[str] = None,
+    beta: float = 1.0,
+    evidence: Optional[Union[str, "os.PathLike[str]"]] = None,
+) -> Model:
+    """Reads a model file: native JSON, UAI (with `evidence`), libDAI, dimod, max-cut or QUBO.
+
+    The extension names the format unless `format` does. Formats that hold a minimised energy E give
+    f = -beta E. The result is an `Ising` or a `Polynomial` where it can be; factor tables and models
+    with evidence stay a `Model`. Look at `warnings` on the result for anything the reader noticed.
+    """
+    return _zbound.read(os.fspath(path), format, beta, None if evidence is None else os.fspath(evidence))
+
+
+def read_bytes(data: bytes, format: str, beta: float = 1.0, names: Optional[Iterable[Any]] = None) -> Model:
+    """Reads a model from the bytes of a file.
+
+    >>> import zbound as zb
+    >>> zb.read_bytes(b'{"d": 2, "couplings": [[0, 1, 0.5]]}', "json")
+    Ising(d=2, edges=1)
+    """
+    return _zbound.read_bytes(data, format, beta, names)
+
+
+def generate(family: str, graph: str, *, d: int, w: Optional[float] = None, seed: int = 0) -> Ising:
+    """A random model; the same arguments give the same bits on every machine.
+
+    Families: `gaussian`, and with strength `w` `logdet-attractive`, `logdet-mixed`,
+    `logdet-repulsive`, `trw-attractive`, `trw-mixed`. Graphs: `complete`, `grid`, `chain`, `tree`,
+    `star`, `independent`, `regular`.
+
+    >>> import zbound as zb
+    >>> zb.generate("trw-mixed", "grid", d=9, w=0.5, seed=7)
+    Ising(d=9, edges=12)
+    """
+    return _zbound.generate(family, graph, d, w, seed)
