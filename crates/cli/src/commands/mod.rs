@@ -6,4 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod exact;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod plot;
+pub(crate) mod reproduce;
+pub(crate) mod sweep;
 pub(crate) mod verify;
