@@ -3,10 +3,11 @@
 //! Upper: `f + cuts + phi^T S phi = sum_k w_k f_k + delta`, so `Phi(f) <= sum_k w_k Phi(f_k) + delta_0 + sum |delta_C|`.
 //! Lower: `Phi(f) >= E_q f - eps D(q || uniform)`.
 
-use crate::cert::{Certificate, Cut, Form, Polynomial, Quadratic, Witness};
+use crate::cert::{Certificate, Cut, Form, Matrix, Polynomial, Quadratic, Witness};
 use crate::interval::{Interval, LN_2, ONE, PI, Sum, ZERO, at, sum_up};
 use crate::model::{Model, Set};
-use crate::spectrum::{maximum, radius};
+use crate::require;
+use crate::spectrum::{maximum, minimum, radius};
 use crate::sums::{Forest, eliminate, sparse_dual};
 use crate::tangent::{metric_matrix, tangent};
 use std::collections::BTreeMap;
@@ -19,23 +20,19 @@ pub(crate) fn entropy(eps: f64, d: usize) -> Interval {
 /// Upper bound on Phi (on max f when eps = 0).
 pub(crate) fn upper(certificate: &Certificate, model: &Model) -> Result<f64, String> {
     let eps = certificate.eps;
-    if !certificate.components.iter().all(|(w, _)| *w >= 0.0 && w.is_finite()) {
-        return Err("a weight is negative or not finite".into());
-    }
     let total = certificate.components.iter().fold(ZERO, |sum, (w, _)| sum + at(*w));
-    if !(total.lo > 0.0 && total.hi.is_finite()) {
-        return Err("the weights do not have a positive sum".into());
-    }
+    require(certificate.components.iter().all(|(w, _)| *w >= 0.0), "a weight is negative")?;
+    require(total.lo > 0.0 && total.hi.is_finite(), "the weights do not have a positive sum")?;
     let mut delta = model.terms.clone();
     let mut value = ZERO;
     for cut in &certificate.cuts {
         add_cut(cut, model.d, &mut delta)?;
     }
     for square in &certificate.squares {
-        add_quadratic(ONE, square, &mut delta);
-        let least = -maximum(&square.pairs.values.iter().map(|v| -v).collect::<Vec<_>>());
-        let short = at(radius(&square.matrix, &square.pairs)?) - at(least);
-        value = value + at(square.matrix.n as f64) * at(positive(short.hi));
+        add_quadratic(ONE, &square.features, &square.matrix, &mut delta);
+        // Both are finite, so that no NaN can hide behind `max`.
+        let short = at(radius(&square.matrix, &square.pairs)?) - at(minimum(&square.pairs.values));
+        value = value + at(square.matrix.n as f64) * at(short.hi.max(0.0));
     }
     for (weight, form) in &certificate.components {
         let share = if certificate.components.len() == 1 { ONE } else { at(*weight) / total };
@@ -45,34 +42,25 @@ pub(crate) fn upper(certificate: &Certificate, model: &Model) -> Result<f64, Str
     Ok((value + constant + at(sum_up(delta.values().map(|v| v.size())))).hi)
 }
 
-/// `max(x, 0)`, NaN for NaN.
-fn positive(x: f64) -> f64 {
-    if x <= 0.0 { 0.0 } else { x }
-}
-
 fn add(delta: &mut Polynomial, set: Set, value: Interval) {
     let entry = delta.entry(set).or_insert(ZERO);
     *entry = *entry + value;
 }
 
 /// A cycle inequality is valid when `(-1)^k prod signs = -1`: then not every edge can be violated at once.
-fn add_cut(cut: &Cut, d: usize, delta: &mut Polynomial) -> Result<(), String> {
-    let k = cut.cycle.len();
-    let mut vertices = cut.cycle.clone();
+fn add_cut((multiplier, cycle, signs): &Cut, d: usize, delta: &mut Polynomial) -> Result<(), String> {
+    let (k, mut vertices) = (cycle.len(), cycle.clone());
     vertices.sort_unstable();
-    let negative = cut.signs.iter().filter(|s| **s < 0).count();
-    let shape = k >= 3 && cut.signs.len() == k && (k + negative) % 2 == 1;
-    if !(shape && cut.multiplier >= 0.0 && cut.multiplier.is_finite())
-        || vertices.windows(2).any(|w| w[0] == w[1])
-        || vertices[k - 1] > d
-    {
-        return Err(format!("the cut over {:?} is not valid", cut.cycle));
-    }
-    add(delta, Set::new(), at((k - 2) as f64) * at(cut.multiplier));
+    let distinct = vertices.windows(2).all(|w| w[0] != w[1]) && vertices.last().is_some_and(|&v| v <= d);
+    let negative = signs.iter().filter(|s| **s < 0).count();
+    let valid = k >= 3 && signs.len() == k && (k + negative) % 2 == 1;
+    let valid = distinct && valid && *multiplier >= 0.0 && multiplier.is_finite();
+    require(valid, &format!("the cut over {cycle:?} is not valid"))?;
+    add(delta, Set::new(), at((k - 2) as f64) * at(*multiplier));
     for p in 0..k {
-        let (a, b) = (cut.cycle[p], cut.cycle[(p + 1) % k]);
+        let (a, b) = (cycle[p], cycle[(p + 1) % k]);
         let set: Set = [a.min(b), a.max(b)].into_iter().filter(|&v| v > 0).map(|v| v - 1).collect();
-        add(delta, set, if cut.signs[p] > 0 { at(cut.multiplier) } else { at(-cut.multiplier) });
+        add(delta, set, at(f64::from(signs[p]) * multiplier));
     }
     Ok(())
 }
@@ -86,20 +74,11 @@ fn product(a: &Set, b: &Set) -> Set {
 }
 
 /// `delta += weight phi^T M phi`.
-pub(crate) fn add_quadratic(weight: Interval, q: &Quadratic, delta: &mut Polynomial) {
-    add_form(weight, &q.features, |i, j| q.matrix.at(i, j), delta);
-}
-
-pub(crate) fn add_form(
-    weight: Interval,
-    features: &[Set],
-    entry: impl Fn(usize, usize) -> f64,
-    delta: &mut Polynomial,
-) {
+fn add_quadratic(weight: Interval, features: &[Set], m: &Matrix, delta: &mut Polynomial) {
     let mut sums: BTreeMap<Set, Sum> = BTreeMap::new();
     for (j, b) in features.iter().enumerate() {
         for (i, a) in features[..=j].iter().enumerate() {
-            let v = entry(i, j);
+            let v = m.at(i, j);
             if v != 0.0 {
                 // Both triangles; doubling is exact.
                 sums.entry(product(a, b)).or_insert(Sum::EMPTY).add(if i == j { v } else { 2.0 * v });
@@ -119,41 +98,39 @@ fn add_polynomial(weight: Interval, p: &Polynomial, delta: &mut Polynomial) {
 fn settle(form: &Form, weight: Interval, eps: f64, d: usize, delta: &mut Polynomial) -> Result<f64, String> {
     match form {
         Form::Spectral(q) => {
-            add_quadratic(-weight, q, delta);
+            add_quadratic(-weight, &q.features, &q.matrix, delta);
             let n = at(q.matrix.n as f64);
             let top = maximum(&q.pairs.values);
-            let mean = |v: f64| soft_sum(&q.pairs.values, v, n, eps) / n;
-            let soft = if eps == 0.0 { ZERO } else { at(eps) * mean(top).log() };
+            let soft = soft_sum(&q.pairs.values, n, n, eps);
             Ok((n * (at(top) + at(radius(&q.matrix, &q.pairs)?)) + soft).hi)
         }
-        Form::Weighted { eta, quadratic: q } => {
-            add_quadratic(-weight, q, delta);
-            let (b, rounding) = metric_matrix(eta, &q.matrix, eps)?;
+        Form::Weighted(q) => {
+            add_quadratic(-weight, &q.features, &q.matrix, delta);
+            let (b, rounding) = metric_matrix(&q.parameters, &q.matrix, eps)?;
             let top = maximum(&q.pairs.values);
-            let soft =
-                if eps == 0.0 { ZERO } else { at(eps) * soft_sum(&q.pairs.values, top, ONE, eps).log() };
+            let soft = soft_sum(&q.pairs.values, ONE, ONE, eps);
             Ok((at(top) + at(radius(&b, &q.pairs)?) + at(rounding) + soft).hi)
         }
-        Form::Elimination { polynomial, order } => {
+        Form::Elimination(polynomial, order) => {
             add_polynomial(-weight, polynomial, delta);
             Ok(eliminate(polynomial, order, d, eps)?.hi)
         }
-        Form::LogDet { lambda, quadratic } => {
-            add_quadratic(-weight, quadratic, delta);
-            log_det(lambda, quadratic, eps)
+        Form::LogDet(q) => {
+            add_quadratic(-weight, &q.features, &q.matrix, delta);
+            log_det(&q.parameters, q, eps)
         }
-        Form::Tangent { eta, point, quadratic: q } => {
-            add_quadratic(-weight, q, delta);
+        Form::Tangent(q, point) => {
+            add_quadratic(-weight, &q.features, &q.matrix, delta);
             let n = at(q.matrix.n as f64);
             let quadratic = n * (at(maximum(&q.pairs.values)) + at(radius(&q.matrix, &q.pairs)?));
             if eps == 0.0 {
                 return Ok(quadratic.hi);
             }
-            let t = tangent(eta, point, eps)?;
-            add_form(-(weight * at(t.eps)), &q.features, |i, j| t.gradient.at(i, j), delta);
+            let t = tangent(&q.parameters, point, eps)?;
+            add_quadratic(-(weight * at(t.eps)), &q.features, &t.gradient, delta);
             Ok((quadratic + at(t.eps) * (at(t.offset) + n * at(t.error))).hi)
         }
-        Form::SparseDual { polynomial, diagonal, order } => {
+        Form::SparseDual(polynomial, diagonal, order) => {
             add_polynomial(-weight, polynomial, delta);
             sparse_dual(polynomial, diagonal, order, d)
         }
@@ -164,36 +141,35 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, delta: &mut Polynom
     }
 }
 
-/// `sum_i exp(n (Lambda_i - top) / eps)`, rounded up.
-fn soft_sum(values: &[f64], top: f64, n: Interval, eps: f64) -> Interval {
-    at(sum_up(values.iter().map(|v| (n * (at(*v) - at(top)) / at(eps)).exp().hi)))
+/// `eps log((1/m) sum_i exp(n (Lambda_i - top) / eps))` from above, top the largest; its limit 0 (or less) at eps = 0.
+fn soft_sum(values: &[f64], n: Interval, m: Interval, eps: f64) -> Interval {
+    if eps == 0.0 {
+        return ZERO;
+    }
+    let term = |v: &f64| (n * (at(*v) - at(maximum(values))) / at(eps)).exp().hi;
+    at(eps) * (at(sum_up(values.iter().map(term))) / m).log()
 }
 
 /// `lambda_0 + (4/3) sum lambda_i - (eps/2) log det((2/eps) M) - eps n/2 + (eps d/2) log(pi e/2) - eps d log 2`,
 /// M = diag(lambda) - F, F hollow but for its corner.
 fn log_det(lambda: &[f64], q: &Quadratic, eps: f64) -> Result<f64, String> {
     let n = q.matrix.n;
-    if !lambda.iter().all(|l| l.is_finite()) || (1..n).any(|i| q.matrix.at(i, i) != 0.0) {
-        return Err("a log-det matrix has a diagonal, or a multiplier is not finite".into());
-    }
-    let mut m = crate::cert::Matrix { n, data: q.matrix.data.iter().map(|v| -v).collect() };
+    let hollow = (1..n).all(|i| q.matrix.at(i, i) == 0.0) && lambda.iter().all(|l| l.is_finite());
+    require(hollow, "a log-det matrix has a diagonal, or a multiplier is not finite")?;
+    let mut m = Matrix { n, data: q.matrix.data.iter().map(|v| -v).collect() };
     (1..n).for_each(|i| m.data[i * (n + 1)] = lambda[i]);
-    let corner = at(lambda[0]) - at(q.matrix.at(0, 0));
-    let (middle, error) = corner.middle();
-    m.data[0] = middle;
+    let error;
+    (m.data[0], error) = (at(lambda[0]) - at(q.matrix.at(0, 0))).middle();
     let reach = at(radius(&m, &q.pairs)?) + at(error);
     let spins = lambda[1..].iter().fold(ZERO, |sum, l| sum + at(*l));
     if eps == 0.0 {
-        let least = -maximum(&q.pairs.values.iter().map(|v| -v).collect::<Vec<_>>());
-        let short = at(positive((reach - at(least)).hi));
+        let short = at((reach - at(minimum(&q.pairs.values))).hi.max(0.0));
         return Ok((at(lambda[0]) + spins + at(n as f64) * short).hi);
     }
     let mut log = ZERO;
     for value in &q.pairs.values {
         let least = (at(*value) - reach).lo;
-        if !(least > 0.0) {
-            return Err("a log-det matrix is not positive definite".into());
-        }
+        require(least > 0.0, "a log-det matrix is not positive definite")?;
         log = log + (at(2.0) * at(least) / at(eps)).log();
     }
     let per_spin = at(0.5) * (PI.log() + ONE - LN_2) - LN_2;
@@ -206,29 +182,21 @@ pub(crate) fn lower(witness: &Witness, model: &Model, eps: f64) -> Result<f64, S
     let d = model.d;
     let value = match witness {
         Witness::Point(spins) => {
-            if spins.len() != d {
-                return Err("the witness has the wrong number of spins".into());
-            }
+            require(spins.len() == d, "the witness has the wrong number of spins")?;
             let sign = |set: &Set| set.iter().map(|&i| spins[i]).product::<i8>();
             let value = model.terms.iter().fold(ZERO, |sum, (s, v)| sum + if sign(s) > 0 { *v } else { -*v });
             value - entropy(eps, d)
         }
         Witness::Product(means) => {
-            if !means.iter().all(|m| m.abs() <= 1.0) {
-                return Err("a mean is outside [-1, 1]".into());
-            }
-            let value = model
-                .terms
-                .iter()
-                .fold(ZERO, |sum, (set, v)| sum + set.iter().fold(*v, |product, &i| product * at(means[i])));
+            require(means.iter().all(|m| m.abs() <= 1.0), "a mean is outside [-1, 1]")?;
+            let term = |set: &Set, v: Interval| set.iter().fold(v, |product, &i| product * at(means[i]));
+            let value = model.terms.iter().fold(ZERO, |sum, (set, v)| sum + term(set, *v));
             let part = |p: Interval| if p.hi <= 0.0 { ZERO } else { p * p.log() };
             let divergence = means.iter().fold(ZERO, |sum, m| sum + part(ONE + at(*m)) + part(ONE - at(*m)));
             value - at(0.5) * at(eps) * divergence
         }
         Witness::Forest(g) => {
-            if !(eps > 0.0) {
-                return Err("a forest witness needs eps > 0".into());
-            }
+            require(eps > 0.0, "a forest witness needs eps > 0")?;
             let law = Forest::new(g, d, eps)?;
             let value = model.terms.iter().fold(law.phi, |sum, (s, v)| sum + *v * law.expectation(s));
             g.iter().fold(value, |sum, (s, v)| sum - *v * law.expectation(s))

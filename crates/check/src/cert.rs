@@ -3,6 +3,7 @@
 use crate::interval::{Interval, at};
 use crate::json::Json;
 use crate::model::Set;
+use crate::require;
 use std::collections::BTreeMap;
 
 /// What is proved, and with what.
@@ -11,22 +12,18 @@ pub(crate) struct Certificate {
     pub(crate) eps: f64,
     pub(crate) evidence: Vec<(usize, i8)>,
     pub(crate) zero_floor: Option<f64>,
-    pub(crate) phi_upper: Option<f64>,
-    pub(crate) phi_lower: Option<f64>,
-    pub(crate) log_z_upper: Option<f64>,
-    pub(crate) log_z_lower: Option<f64>,
+    /// Claimed upper and lower bound on phi.
+    pub(crate) phi: [Option<f64>; 2],
+    /// Claimed upper and lower bound on eps log Z.
+    pub(crate) log_z: [Option<f64>; 2],
     pub(crate) cuts: Vec<Cut>,
     pub(crate) squares: Vec<Quadratic>,
     pub(crate) components: Vec<(f64, Form)>,
     pub(crate) witness: Option<Witness>,
 }
 
-/// `multiplier (k - 2 + sum_p signs_p z_p z_{p+1})` around a cycle of z = (1, x).
-pub(crate) struct Cut {
-    pub(crate) multiplier: f64,
-    pub(crate) cycle: Vec<usize>,
-    pub(crate) signs: Vec<i8>,
-}
+/// Multiplier, cycle and signs of `multiplier (k - 2 + sum_p signs_p z_p z_{p+1})`, z = (1, x).
+pub(crate) type Cut = (f64, Vec<usize>, Vec<i8>);
 
 /// Column-major n x n entries.
 pub(crate) struct Matrix {
@@ -50,10 +47,11 @@ pub(crate) struct Pairs {
     pub(crate) vectors: Matrix,
 }
 
-/// `phi^T M phi` with approximate eigenpairs of M (or of what the form says).
+/// `phi^T M phi` with approximate eigenpairs of M, or of what the form makes of M and its n parameters.
 pub(crate) struct Quadratic {
     pub(crate) features: Vec<Set>,
     pub(crate) matrix: Matrix,
+    pub(crate) parameters: Vec<f64>,
     pub(crate) pairs: Pairs,
 }
 
@@ -62,11 +60,15 @@ pub(crate) type Polynomial = BTreeMap<Set, Interval>;
 
 pub(crate) enum Form {
     Spectral(Quadratic),
-    Weighted { eta: Vec<f64>, quadratic: Quadratic },
-    Elimination { polynomial: Polynomial, order: Vec<usize> },
-    LogDet { lambda: Vec<f64>, quadratic: Quadratic },
-    Tangent { eta: Vec<f64>, point: Pairs, quadratic: Quadratic },
-    SparseDual { polynomial: Polynomial, diagonal: Vec<f64>, order: Vec<usize> },
+    /// Parameters: the weights eta.
+    Weighted(Quadratic),
+    /// Parameters: the multipliers lambda.
+    LogDet(Quadratic),
+    /// Parameters: the weights eta; the tangent point.
+    Tangent(Quadratic, Pairs),
+    Elimination(Polynomial, Vec<usize>),
+    /// The diagonal and the order.
+    SparseDual(Polynomial, Vec<f64>, Vec<usize>),
     Constant(f64),
 }
 
@@ -84,57 +86,43 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
     let header = std::str::from_utf8(&rest[..end]).map_err(|_| "the header is not UTF-8")?;
     let json = Json::parse(header)?;
     let raw = &rest[end + 1..];
-    if raw.len() % 8 != 0 {
-        return Err("the array section is not a whole number of floats".into());
-    }
+    require(raw.len() % 8 == 0, "the array section is not a whole number of floats")?;
     let float = |chunk: &[u8]| f64::from_le_bytes(chunk.try_into().unwrap_or([0xff; 8]));
     let floats: Vec<f64> = raw.chunks_exact(8).map(float).collect();
-    json.only(&[
-        "d",
-        "eps",
-        "evidence",
-        "zero_floor",
-        "phi_upper",
-        "phi_lower",
-        "log_z_upper",
-        "log_z_lower",
-        "cuts",
-        "squares",
-        "components",
-        "witness",
-    ])?;
-    let d = field(&json, "d")?.index()?;
+    let d = json.field("d")?.index()?;
     let mut floats = Floats { d, rest: &floats };
-    let (cuts, components) = (field(&json, "cuts")?.list()?, field(&json, "components")?.list()?);
+    let (cuts, components) = (json.field("cuts")?.list()?, json.field("components")?.list()?);
     let weights = floats.take(components.len())?;
     let multipliers = floats.take(cuts.len())?;
-    let cuts = cuts.iter().zip(multipliers).map(|(c, m)| cut(c, m)).collect::<Result<_, _>>()?;
-    let squares = field(&json, "squares")?.list()?.iter();
-    let squares = squares.map(|s| floats.quadratic(s)).collect::<Result<_, _>>()?;
+    let cuts = cuts.iter().zip(multipliers);
+    let cuts = cuts.map(|(cut, m)| Ok((m, cut.field("cycle")?.indices()?, cut.field("signs")?.spins()?)));
+    let cuts = cuts.collect::<Result<_, String>>()?;
+    let squares = json.field("squares")?.list()?.iter();
+    let squares = squares.map(|s| floats.quadratic(s, false)).collect::<Result<_, _>>()?;
     let mut forms = Vec::new();
     for (c, &weight) in components.iter().zip(&weights) {
         forms.push((weight, form(c, &mut floats)?));
     }
-    let witness = match field(&json, "witness")? {
+    let witness = match json.field("witness")? {
         Json::Null => None,
         w => Some(witness(w, &mut floats)?),
     };
-    if !floats.rest.is_empty() {
-        return Err("there are floats left over".into());
-    }
-    let optional = |key: &str| match field(&json, key)? {
+    require(floats.rest.is_empty(), "there are floats left over")?;
+    let optional = |key: &str| match json.field(key)? {
         Json::Null => Ok::<_, String>(None),
         v => Ok(Some(v.number()?)),
     };
+    let evidence = json.field("evidence")?.list()?.iter().map(|pair| match pair.list()? {
+        [i, spin] => Ok((i.index()?, spin.spin()?)),
+        _ => Err("evidence is not [variable, spin]".to_owned()),
+    });
     Ok(Certificate {
         d,
-        eps: field(&json, "eps")?.number()?,
-        evidence: field(&json, "evidence")?.list()?.iter().map(fixed).collect::<Result<_, _>>()?,
+        eps: json.field("eps")?.number()?,
+        evidence: evidence.collect::<Result<_, _>>()?,
         zero_floor: optional("zero_floor")?,
-        phi_upper: optional("phi_upper")?,
-        phi_lower: optional("phi_lower")?,
-        log_z_upper: optional("log_z_upper")?,
-        log_z_lower: optional("log_z_lower")?,
+        phi: [optional("phi_upper")?, optional("phi_lower")?],
+        log_z: [optional("log_z_upper")?, optional("log_z_lower")?],
         cuts,
         squares,
         components: forms,
@@ -142,61 +130,27 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
     })
 }
 
-fn field<'a>(json: &'a Json, key: &str) -> Result<&'a Json, String> {
-    json.get(key).ok_or_else(|| format!("the field `{key}` is missing"))
-}
-
-fn fixed(json: &Json) -> Result<(usize, i8), String> {
-    match json.list()? {
-        [i, s] => match Json::List(vec![s.clone()]).spins()?[..] {
-            [spin] => Ok((i.index()?, spin)),
-            _ => Err("evidence is not [variable, spin]".into()),
-        },
-        _ => Err("evidence is not [variable, spin]".into()),
-    }
-}
-
-fn cut(json: &Json, multiplier: f64) -> Result<Cut, String> {
-    json.only(&["cycle", "signs"])?;
-    Ok(Cut { multiplier, cycle: field(json, "cycle")?.indices()?, signs: field(json, "signs")?.spins()? })
+fn name<'a>(json: &'a Json, key: &str) -> Result<&'a str, String> {
+    if let Json::Text(name) = json.field(key)? { Ok(name) } else { Err(format!("`{key}` is not a name")) }
 }
 
 fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
-    let Json::Text(kind) = field(json, "form")? else { return Err("a form has no name".into()) };
-    match kind.as_str() {
-        "spectral" | "weighted-spectral" | "tangent" => json.only(&["form", "features"])?,
-        "elimination" | "sparse-dual" => json.only(&["form", "polynomial", "order"])?,
-        _ => json.only(&["form"])?,
-    }
-    Ok(match kind.as_str() {
-        "spectral" => Form::Spectral(floats.quadratic(field(json, "features")?)?),
-        "weighted-spectral" => {
-            let (features, matrix) = floats.matrix(field(json, "features")?)?;
-            let eta = floats.take(matrix.n)?;
-            Form::Weighted { eta, quadratic: Quadratic { pairs: floats.pairs(matrix.n)?, features, matrix } }
-        }
-        "log-det" => {
-            let (features, matrix) = floats.matrix(&Json::Null)?;
-            let lambda = floats.take(matrix.n)?;
-            Form::LogDet { lambda, quadratic: Quadratic { pairs: floats.pairs(matrix.n)?, features, matrix } }
-        }
+    let sets = json.get("features").unwrap_or(&Json::Null);
+    Ok(match name(json, "form")? {
+        "spectral" => Form::Spectral(floats.quadratic(sets, false)?),
+        "weighted-spectral" => Form::Weighted(floats.quadratic(sets, true)?),
+        "log-det" => Form::LogDet(floats.quadratic(&Json::Null, true)?),
         "tangent" => {
-            let (features, matrix) = floats.matrix(field(json, "features")?)?;
-            let (eta, point) = (floats.take(matrix.n)?, floats.pairs(matrix.n)?);
-            Form::Tangent {
-                eta,
-                point,
-                quadratic: Quadratic { pairs: floats.pairs(matrix.n)?, features, matrix },
-            }
+            let mut quadratic = floats.quadratic(sets, true)?;
+            // The point comes before the eigenpairs.
+            let pairs = floats.pairs(quadratic.matrix.n)?;
+            let point = std::mem::replace(&mut quadratic.pairs, pairs);
+            Form::Tangent(quadratic, point)
         }
-        "elimination" => {
-            let polynomial = floats.polynomial(field(json, "polynomial")?)?;
-            Form::Elimination { polynomial, order: field(json, "order")?.indices()? }
-        }
+        "elimination" => Form::Elimination(floats.polynomial(json)?, json.field("order")?.indices()?),
         "sparse-dual" => {
-            let polynomial = floats.polynomial(field(json, "polynomial")?)?;
-            let diagonal = floats.take(floats.d + 1)?;
-            Form::SparseDual { polynomial, diagonal, order: field(json, "order")?.indices()? }
+            let polynomial = floats.polynomial(json)?;
+            Form::SparseDual(polynomial, floats.take(floats.d + 1)?, json.field("order")?.indices()?)
         }
         "constant" => Form::Constant(floats.take(1)?[0]),
         other => return Err(format!("unknown form `{other}`")),
@@ -204,13 +158,11 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
 }
 
 fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
-    let Json::Text(kind) = field(json, "witness")? else { return Err("a witness has no name".into()) };
-    json.only(&["witness", "polynomial", "spins", "order"])?;
-    Ok(match kind.as_str() {
+    Ok(match name(json, "witness")? {
         "product" => Witness::Product(floats.take(floats.d)?),
-        "forest" => Witness::Forest(floats.polynomial(field(json, "polynomial")?)?),
-        "point" => Witness::Point(field(json, "spins")?.spins()?),
-        "elimination" => Witness::Elimination(field(json, "order")?.indices()?),
+        "forest" => Witness::Forest(floats.polynomial(json)?),
+        "point" => Witness::Point(json.field("spins")?.spins()?),
+        "elimination" => Witness::Elimination(json.field("order")?.indices()?),
         other => return Err(format!("unknown witness `{other}`")),
     })
 }
@@ -234,12 +186,9 @@ impl Floats<'_> {
         let n = listed.map_or(self.d + 1, <[Json]>::len);
         let packed = self.take(n.checked_mul(n + 1).ok_or("a matrix is too large")? / 2)?;
         let mut matrix = Matrix { n, data: vec![0.0; n * n] };
-        for j in 0..n {
-            for i in 0..=j {
-                let v = packed[j * (j + 1) / 2 + i];
-                matrix.data[i + n * j] = v;
-                matrix.data[j + n * i] = v;
-            }
+        for (i, j) in (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))) {
+            matrix.data[i + n * j] = packed[j * (j + 1) / 2 + i];
+            matrix.data[j + n * i] = packed[j * (j + 1) / 2 + i];
         }
         let features = match listed {
             None => (0..n).map(|k| if k == 0 { Set::new() } else { vec![k - 1] }).collect(),
@@ -247,19 +196,15 @@ impl Floats<'_> {
         };
         let mut sorted = features.clone();
         sorted.sort_unstable();
-        if n == 0 || sorted.windows(2).any(|w| w[0] == w[1]) {
-            return Err("features are missing or repeated".into());
-        }
+        require(n > 0 && sorted.windows(2).all(|w| w[0] != w[1]), "features are missing or repeated")?;
         Ok((features, matrix))
     }
 
     fn set(&self, json: &Json) -> Result<Set, String> {
         let mut set = json.indices()?;
         set.sort_unstable();
-        if set.windows(2).any(|w| w[0] == w[1]) || set.last().is_some_and(|&i| i >= self.d) {
-            return Err(format!("the set {set:?} repeats or exceeds variables"));
-        }
-        Ok(set)
+        let fits = set.windows(2).all(|w| w[0] < w[1]) && set.last().is_none_or(|&i| i < self.d);
+        if fits { Ok(set) } else { Err(format!("the set {set:?} repeats or exceeds variables")) }
     }
 
     fn pairs(&mut self, n: usize) -> Result<Pairs, String> {
@@ -268,36 +213,25 @@ impl Floats<'_> {
         Ok(Pairs { values, vectors: Matrix { n, data } })
     }
 
-    fn quadratic(&mut self, features: &Json) -> Result<Quadratic, String> {
+    fn quadratic(&mut self, features: &Json, parametric: bool) -> Result<Quadratic, String> {
         let (features, matrix) = self.matrix(features)?;
-        Ok(Quadratic { pairs: self.pairs(matrix.n)?, features, matrix })
+        let parameters = self.take(if parametric { matrix.n } else { 0 })?;
+        Ok(Quadratic { pairs: self.pairs(matrix.n)?, features, matrix, parameters })
     }
 
     /// Floats: constant, d fields, one per edge, one per term.
     fn polynomial(&mut self, json: &Json) -> Result<Polynomial, String> {
-        json.only(&["edges", "terms"])?;
-        let (edges, terms) = (field(json, "edges")?.list()?, field(json, "terms")?.list()?);
+        let json = json.field("polynomial")?;
+        let (edges, terms) = (json.field("edges")?.list()?, json.field("terms")?.list()?);
         let mut sets: Vec<Set> = vec![Set::new()];
-        let mut values = self.take(1)?;
-        values.extend(self.take(self.d)?);
+        let values = self.take(1 + self.d + edges.len() + terms.len())?;
         sets.extend((0..self.d).map(|i| vec![i]));
-        values.extend(self.take(edges.len())?);
-        values.extend(self.take(terms.len())?);
-        for (json, least) in edges.iter().map(|e| (e, 2)).chain(terms.iter().map(|t| (t, 3))) {
-            let set = self.set(json)?;
-            if set.len() < least || (least == 2 && set.len() != 2) {
-                return Err(format!("the set {set:?} is not an edge or a higher term"));
-            }
-            sets.push(set);
-        }
+        let named = edges.iter().chain(terms).map(|json| self.set(json));
+        sets.extend(named.collect::<Result<Vec<_>, _>>()?);
         let mut polynomial = Polynomial::new();
         for (set, v) in sets.into_iter().zip(values) {
-            if !v.is_finite() {
-                return Err("a coefficient is not finite".into());
-            }
-            if v != 0.0 && polynomial.insert(set, at(v)).is_some() {
-                return Err("a coefficient is given twice".into());
-            }
+            require(v.is_finite(), "a coefficient is not finite")?;
+            require(v == 0.0 || polynomial.insert(set, at(v)).is_none(), "a coefficient is given twice")?;
         }
         Ok(polynomial)
     }

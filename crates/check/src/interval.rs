@@ -60,35 +60,21 @@ impl Sub for Interval {
 impl Mul for Interval {
     type Output = Interval;
     fn mul(self, o: Interval) -> Interval {
-        if self == ONE || o == ONE || self == ZERO || o == ZERO {
-            let product = if self == ONE {
-                o
-            } else if o == ONE {
-                self
-            } else {
-                ZERO
-            };
-            // Zero times an unknown or infinite number stays unknown.
-            return if (self.lo + self.hi + o.lo + o.hi).is_finite() {
-                product
-            } else {
-                outward([f64::NAN; 4])
-            };
+        match (self == ONE, o == ONE) {
+            (true, _) => o,
+            (_, true) => self,
+            _ => outward([self.lo * o.lo, self.lo * o.hi, self.hi * o.lo, self.hi * o.hi]),
         }
-        outward([self.lo * o.lo, self.lo * o.hi, self.hi * o.lo, self.hi * o.hi])
     }
 }
 
 impl Div for Interval {
     type Output = Interval;
     fn div(self, o: Interval) -> Interval {
-        if !(o.lo > 0.0 || o.hi < 0.0) {
-            return at(f64::NAN);
+        match o.lo > 0.0 || o.hi < 0.0 {
+            true => outward([self.lo / o.lo, self.lo / o.hi, self.hi / o.lo, self.hi / o.hi]),
+            false => at(f64::NAN),
         }
-        if o == ONE || self == ZERO {
-            return self;
-        }
-        outward([self.lo / o.lo, self.lo / o.hi, self.hi / o.lo, self.hi / o.hi])
     }
 }
 
@@ -119,14 +105,13 @@ impl Interval {
     }
 
     pub(crate) fn log(self) -> Interval {
-        Interval { lo: log_down(self.lo), hi: log_up(self.hi) }
+        Interval { lo: log(self.lo).lo, hi: log(self.hi).hi }
     }
 
     /// Middle and half width, rounded up.
     pub(crate) fn middle(self) -> (f64, f64) {
         let middle = 0.5 * self.lo + 0.5 * self.hi;
-        let reach = (self - at(middle)).size();
-        (middle, reach)
+        (middle, (self - at(middle)).size())
     }
 }
 
@@ -158,42 +143,20 @@ fn exp(x: f64) -> Interval {
     Interval { lo: scale(value.lo).next_down().max(0.0), hi: scale(value.hi).next_up() }
 }
 
-/// A y with `exp(y) >= x`, found by stepping up from a guess.
-fn log_up(x: f64) -> f64 {
-    step_to(x, 1.0, |y| exp(y).lo >= x)
-}
-
-/// A y with `exp(y) <= x`.
-fn log_down(x: f64) -> f64 {
-    step_to(x, -1.0, |y| exp(y).hi <= x)
-}
-
-fn step_to(x: f64, direction: f64, reached: impl Fn(f64) -> bool) -> f64 {
-    if x.is_nan() || x < 0.0 {
-        return f64::NAN;
-    }
-    if x == 0.0 {
-        return if direction > 0.0 { -745.0 } else { f64::NEG_INFINITY };
-    }
-    if x < 1e-280 {
+/// A guess y, corrected: `log x = y + log(1 + q)` with `1 + q = x / exp(y)` and `q / (1 + q) <= log(1 + q) <= q`.
+fn log(x: f64) -> Interval {
+    if x < 1e-280 && x > 0.0 {
         // Away from the subnormal numbers, where exp is coarse.
-        let scaled = x * 2f64.powi(200);
-        let shift = at(200.0) * LN_2;
-        return if direction > 0.0 {
-            (at(log_up(scaled)) - shift).hi
-        } else {
-            (at(log_down(scaled)) - shift).lo
-        };
+        return log(x * 2f64.powi(200)) - at(200.0) * LN_2;
     }
-    let (mut y, mut step) = (x.ln(), x.ln().abs().max(0.25) * f64::EPSILON);
-    while !reached(y) {
-        y += direction * step;
-        step *= 2.0;
-        if !y.is_finite() {
-            return direction * f64::INFINITY;
+    let q = at(x) / exp(x.ln()) - ONE;
+    match x {
+        0.0 => Interval { lo: f64::NEG_INFINITY, hi: -745.0 },
+        _ if x.is_finite() && q.lo > -0.5 => {
+            at(x.ln()) + Interval { lo: (at(q.lo) / (ONE + at(q.lo))).lo, hi: q.hi }
         }
+        _ => at(f64::NAN),
     }
-    y
 }
 
 /// A running sum of floats that loses almost nothing: the misses are summed on the side.

@@ -1,8 +1,7 @@
 //! `zbound-check MODEL CERT`: confirms a certificate of zbound with its own reader, its own arithmetic
 //! and plain loops. It shares no code with zbound and trusts nothing in the certificate.
 //!
-//! Exit code 0 and one line of JSON when every claimed bound is proved; 1 and the reason when not;
-//! 2 when a file cannot be read.
+//! Exit code 0 and one line of JSON when every claim is proved; 1 and the reason when not; 2 for unreadable files.
 
 mod bounds;
 mod cert;
@@ -13,92 +12,66 @@ mod spectrum;
 mod sums;
 mod tangent;
 
-use cert::Certificate;
 use interval::at;
 use std::process::ExitCode;
-
-enum Failure {
-    Unreadable(String),
-    Rejected(String),
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match &arguments[..] {
-        [flag] if flag == "--version" => {
-            println!("zbound-check {}", env!("CARGO_PKG_VERSION"));
-            return ExitCode::SUCCESS;
-        }
+        [flag] if flag == "--version" => Ok(format!("zbound-check {}", env!("CARGO_PKG_VERSION"))),
         [model, certificate] => check(model, certificate),
-        _ => Err(Failure::Unreadable("usage: zbound-check MODEL CERT".into())),
+        _ => Err((2, "usage: zbound-check MODEL CERT".into())),
     };
     match outcome {
-        Ok(line) => {
-            println!("{line}");
-            ExitCode::SUCCESS
-        }
-        Err(Failure::Rejected(reason)) => {
-            eprintln!("zbound-check: rejected: {reason}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Unreadable(reason)) => {
+        Ok(line) => println!("{line}"),
+        Err((code, reason)) => {
             eprintln!("zbound-check: {reason}");
-            ExitCode::from(2)
+            return ExitCode::from(code);
         }
     }
+    ExitCode::SUCCESS
 }
 
-fn check(model_path: &str, certificate_path: &str) -> Result<String, Failure> {
-    let unreadable = |path: &str, what: String| Failure::Unreadable(format!("{path}: {what}"));
+/// An error that says `why`, unless `fine`. What must hold is what is written, so that NaN fails.
+fn require(fine: bool, why: &str) -> Result<(), String> {
+    if fine { Ok(()) } else { Err(why.to_owned()) }
+}
+
+/// The line for stdout, or an exit code and a reason.
+fn check(model_path: &str, certificate_path: &str) -> Result<String, (u8, String)> {
+    let unreadable = |path: &str, what: String| (2, format!("{path}: {what}"));
     let bytes = std::fs::read(certificate_path).map_err(|e| unreadable(certificate_path, e.to_string()))?;
     let certificate = cert::parse(&bytes).map_err(|e| unreadable(certificate_path, e))?;
     let text = std::fs::read_to_string(model_path).map_err(|e| unreadable(model_path, e.to_string()))?;
-    let reading = model::Reading { evidence: &certificate.evidence, zero_floor: certificate.zero_floor };
-    let model = model::read(model_path, &text, &reading).map_err(|e| unreadable(model_path, e))?;
-    confirm(&certificate, &model).map_err(Failure::Rejected)
+    let model = model::read(model_path, &text, &certificate.evidence, certificate.zero_floor);
+    let model = model.map_err(|e| unreadable(model_path, e))?;
+    confirm(&certificate, &model).map_err(|reason| (1, format!("rejected: {reason}")))
 }
 
 /// Re-derives every claimed bound; the line for stdout.
-fn confirm(certificate: &Certificate, model: &model::Model) -> Result<String, String> {
+fn confirm(certificate: &cert::Certificate, model: &model::Model) -> Result<String, String> {
     let (c, eps) = (certificate, certificate.eps);
-    if !(eps >= 0.0 && eps.is_finite()) {
-        return Err(format!("eps = {eps} is not a temperature"));
-    }
-    if model.d != c.d {
-        return Err(format!("it is for {} free spins, the model has {}", c.d, model.d));
-    }
-    let entropy = bounds::entropy(eps, model.d);
-    let mut line = format!("{{\"verified\":true,\"eps\":{eps:?}");
-    if c.phi_upper.is_some() || c.log_z_upper.is_some() {
+    require(eps >= 0.0 && eps.is_finite(), &format!("eps = {eps} is not a temperature"))?;
+    require(model.d == c.d, &format!("it is for {} free spins, the model has {}", c.d, model.d))?;
+    let (entropy, mut bounds) = (bounds::entropy(eps, model.d), String::new());
+    let mut compare = |name: &str, claimed: Option<f64>, own: f64, holds: fn(f64, f64) -> bool| {
+        let Some(claimed) = claimed else { return Ok::<_, String>(()) };
+        require(holds(own, claimed), &format!("{name}: {claimed:?} is claimed, {own:?} is proved"))?;
+        bounds += &format!(",\"{name}\":{claimed:?}");
+        Ok(())
+    };
+    if c.phi[0].is_some() || c.log_z[0].is_some() {
         let proved = bounds::upper(c, model)?;
-        for (name, claimed, own) in
-            [("phi_upper", c.phi_upper, proved), ("log_z_upper", c.log_z_upper, (at(proved) + entropy).hi)]
-        {
-            let Some(claimed) = claimed else { continue };
-            if !(own <= claimed) {
-                return Err(format!("{name}: {claimed:?} is claimed, {own:?} is proved"));
-            }
-            line += &format!(",\"{name}\":{claimed:?}");
-        }
+        compare("phi_upper", c.phi[0], proved, |own, claimed| own <= claimed)?;
+        compare("log_z_upper", c.log_z[0], (at(proved) + entropy).hi, |own, claimed| own <= claimed)?;
     }
-    if c.phi_lower.is_some() || c.log_z_lower.is_some() {
+    if c.phi[1].is_some() || c.log_z[1].is_some() {
         let witness = c.witness.as_ref().ok_or("a lower bound is claimed without a witness")?;
-        if c.zero_floor.is_some() {
-            return Err("a lower bound is claimed with zero entries raised".into());
-        }
+        require(c.zero_floor.is_none(), "a lower bound is claimed with zero entries raised")?;
         let proved = bounds::lower(witness, model, eps)?;
-        for (name, claimed, own) in
-            [("phi_lower", c.phi_lower, proved), ("log_z_lower", c.log_z_lower, (at(proved) + entropy).lo)]
-        {
-            let Some(claimed) = claimed else { continue };
-            if !(own >= claimed) {
-                return Err(format!("{name}: {claimed:?} is claimed, {own:?} is proved"));
-            }
-            line += &format!(",\"{name}\":{claimed:?}");
-        }
+        compare("phi_lower", c.phi[1], proved, |own, claimed| own >= claimed)?;
+        compare("log_z_lower", c.log_z[1], (at(proved) + entropy).lo, |own, claimed| own >= claimed)?;
     }
-    if !line.contains("_upper") && !line.contains("_lower") {
-        return Err("it claims nothing".into());
-    }
-    Ok(line + "}")
+    require(!bounds.is_empty(), "it claims nothing")?;
+    Ok(format!("{{\"verified\":true,\"eps\":{eps:?}{bounds}}}"))
 }

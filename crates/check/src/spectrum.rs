@@ -6,6 +6,7 @@
 
 use crate::cert::{Matrix, Pairs};
 use crate::interval::{ONE, at};
+use crate::require;
 
 /// Unit roundoff; `n` additions and products in any order err by at most (n + 2) U times the absolute values.
 pub(crate) const U: f64 = f64::EPSILON / 2.0;
@@ -13,14 +14,7 @@ pub(crate) const U: f64 = f64::EPSILON / 2.0;
 pub(crate) const TINY: f64 = f64::MIN_POSITIVE;
 
 /// g, k and a lower bound on sqrt(1 - g).
-#[derive(Clone, Copy)]
-pub(crate) struct Orthogonality {
-    pub(crate) g: f64,
-    pub(crate) k: f64,
-    root: f64,
-}
-
-pub(crate) fn orthogonality(v: &Matrix) -> Result<Orthogonality, String> {
+pub(crate) fn orthogonality(v: &Matrix) -> Result<[f64; 3], String> {
     let n = v.n;
     let sums = row_sums(v);
     let mut rows = vec![0.0; n];
@@ -37,27 +31,25 @@ pub(crate) fn orthogonality(v: &Matrix) -> Result<Orthogonality, String> {
     }
     let g = (at(largest(&rows)) * at(inflation(n))).hi;
     let root = (ONE - at(g)).sqrt();
-    if !(g < 1.0 && root.lo > 0.0) {
-        return Err("eigenvectors are too far from orthonormal".into());
-    }
-    Ok(Orthogonality { g, k: (at(g) / (ONE + root)).hi, root: root.lo })
+    require(g < 1.0 && root.lo > 0.0, "eigenvectors are too far from orthonormal")?;
+    Ok([g, (at(g) / (ONE + root)).hi, root.lo])
 }
 
 /// Upper bound on the distance between the sorted spectra.
 pub(crate) fn radius(matrix: &Matrix, pairs: &Pairs) -> Result<f64, String> {
     let n = matrix.n;
-    let top = largest(&matrix.data.iter().map(|v| v.abs()).collect::<Vec<_>>());
-    if !top.is_finite() || !pairs.values.iter().all(|v| v.is_finite()) {
-        return Err("a matrix or an eigenvalue is not finite".into());
-    }
+    let top = largest(&matrix.data);
+    let finite = top.is_finite() && largest(&pairs.values).is_finite();
+    require(finite, "a matrix or an eigenvalue is not finite")?;
     if top == 0.0 {
-        return Ok(largest(&pairs.values.iter().map(|v| v.abs()).collect::<Vec<_>>()));
+        return Ok(largest(&pairs.values));
     }
     // Powers of two are exact, up to TINY.
     let exponent = -(top.log2().floor() as i32);
     let a = Matrix { n, data: matrix.data.iter().map(|v| shift(*v, exponent)).collect() };
     let values: Vec<f64> = pairs.values.iter().map(|v| shift(*v, exponent)).collect();
-    let (v, near) = (&pairs.vectors, orthogonality(&pairs.vectors)?);
+    let v = &pairs.vectors;
+    let [_, k, root] = orthogonality(v)?;
     let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; n]);
     for j in 0..n {
         let product = times_vector(&a, v.column(j));
@@ -75,8 +67,8 @@ pub(crate) fn radius(matrix: &Matrix, pairs: &Pairs) -> Result<f64, String> {
         columns[j] += (n as f64 + 2.0) * U * dot(v.column(j), &a_sums, f64::abs) + under;
     }
     let norms = (at(largest(&rows)) * at(inflation(n))) * (at(largest(&columns)) * at(inflation(n)));
-    let spread = at(maximum(&values)) - at(-maximum(&values.iter().map(|v| -v).collect::<Vec<_>>()));
-    let radius = (norms.sqrt() + at(near.k) * spread) / at(near.root);
+    let spread = at(maximum(&values)) - at(minimum(&values));
+    let radius = (norms.sqrt() + at(k) * spread) / at(root);
     let back = shift(radius.hi, -exponent).next_up();
     if back.is_finite() { Ok(back) } else { Err("eigenpairs do not fit their matrix".into()) }
 }
@@ -94,9 +86,13 @@ pub(crate) fn maximum(x: &[f64]) -> f64 {
     x.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v))
 }
 
-/// Largest of nonnegative numbers, NaN if any is.
+pub(crate) fn minimum(x: &[f64]) -> f64 {
+    x.iter().fold(f64::INFINITY, |m, v| m.min(*v))
+}
+
+/// Largest absolute value, NaN if any is.
 pub(crate) fn largest(x: &[f64]) -> f64 {
-    if x.iter().any(|v| v.is_nan()) { f64::NAN } else { x.iter().fold(0.0, |m, v| m.max(*v)) }
+    if x.iter().any(|v| v.is_nan()) { f64::NAN } else { x.iter().fold(0.0, |m, v| m.max(v.abs())) }
 }
 
 fn row_sums(m: &Matrix) -> Vec<f64> {
@@ -136,5 +132,5 @@ pub(crate) fn transposed(a: &Matrix) -> Matrix {
 }
 
 pub(crate) fn frobenius(m: &Matrix) -> f64 {
-    m.data.iter().map(|v| v * v).sum::<f64>().sqrt()
+    (m.data.iter().map(|v| v * v).sum::<f64>() + m.data.len() as f64 * TINY).sqrt()
 }

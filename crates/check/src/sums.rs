@@ -1,15 +1,16 @@
 //! Sums over the cube: elimination, forest distributions, and the sparse test of definiteness.
 
 use crate::cert::Polynomial;
-use crate::interval::{Interval, ONE, Sum, ZERO, at, sum_up};
+use crate::interval::{Interval, ONE, ZERO, at, sum_up};
 use crate::model::Set;
+use crate::require;
 use crate::spectrum::{TINY, U};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `eps log((exp(a/eps) + exp(b/eps)) / 2)`, the maximum at eps = 0: increasing in a and b.
 pub(crate) fn soft_mean(a: Interval, b: Interval, eps: f64) -> Interval {
     let one = |x: f64, y: f64| {
-        let (low, high) = (at(x.min(y)), at(x.max(y)));
+        let (low, high) = (at(x.min(y)), at(x.max(y) + 0.0 * (x + y))); // the zero keeps NaN
         if eps == 0.0 {
             return high;
         }
@@ -23,9 +24,7 @@ pub(crate) fn soft_mean(a: Interval, b: Interval, eps: f64) -> Interval {
 pub(crate) fn places(order: &[usize], n: usize) -> Result<Vec<usize>, String> {
     let mut place = vec![usize::MAX; n];
     for (step, &i) in order.iter().enumerate() {
-        if i >= n || place[i] != usize::MAX {
-            return Err(format!("{i} is repeated or unknown in an order"));
-        }
+        require(i < n && place[i] == usize::MAX, &format!("{i} is repeated or unknown in an order"))?;
         place[i] = step;
     }
     if order.len() == n { Ok(place) } else { Err("an order is incomplete".into()) }
@@ -40,9 +39,7 @@ pub(crate) fn eliminate(f: &Polynomial, order: &[usize], d: usize, eps: f64) -> 
     let mut total = ZERO;
     let first = |scope: &Set| scope.iter().map(|&i| place[i]).min();
     for (set, &theta) in f {
-        if set.len() > 25 {
-            return Err("a term has more than 25 spins".into());
-        }
+        require(set.len() <= 25, "a term has more than 25 spins")?;
         let odd = |k: usize| (set.len() - k.count_ones() as usize) % 2 == 1;
         let entries = (0..1usize << set.len()).map(|k| if odd(k) { -theta } else { theta }).collect();
         match first(set) {
@@ -55,9 +52,7 @@ pub(crate) fn eliminate(f: &Polynomial, order: &[usize], d: usize, eps: f64) -> 
         let scope: BTreeSet<usize> =
             tables.iter().flat_map(|t| t.0.iter().copied()).filter(|&i| i != spin).collect();
         let scope: Set = scope.into_iter().collect();
-        if scope.len() > 25 {
-            return Err("the elimination order is too wide".into());
-        }
+        require(scope.len() <= 25, "the elimination order is too wide")?;
         let value = |k: usize, up: bool| {
             tables.iter().fold(ZERO, |sum, (names, entries)| {
                 let bit = |i: &usize| {
@@ -80,58 +75,45 @@ pub(crate) fn eliminate(f: &Polynomial, order: &[usize], d: usize, eps: f64) -> 
 /// `q ~ exp(g/eps)` on a forest.
 pub(crate) struct Forest {
     pub(crate) phi: Interval,
+    /// Spins, children before parents.
     order: Vec<usize>,
-    parent: Vec<Option<usize>>,
+    parent: Vec<Option<(usize, Interval)>>,
     /// P(+|+), P(+|-), P(-|+), P(-|-) given the parent; for a root P(+), P(+), P(-), P(-).
     kernel: Vec<[Interval; 4]>,
 }
 
 impl Forest {
     pub(crate) fn new(g: &Polynomial, d: usize, eps: f64) -> Result<Forest, String> {
-        let mut neighbours: Vec<Vec<(usize, Interval)>> = vec![Vec::new(); d];
-        let mut phi = ZERO;
-        let mut belief = vec![[ZERO; 2]; d];
+        let (mut phi, mut belief) = (ZERO, vec![[ZERO; 2]; d]);
+        let mut neighbours: Vec<BTreeMap<usize, Interval>> = vec![BTreeMap::new(); d];
         for (set, &v) in g {
             match set[..] {
                 [] => phi = v,
                 [i] => belief[i] = [v, -v],
-                [i, j] => {
-                    neighbours[i].push((j, v));
-                    neighbours[j].push((i, v));
-                }
+                [i, j] => drop((neighbours[i].insert(j, v), neighbours[j].insert(i, v))),
                 _ => return Err("a forest witness is not pairwise".into()),
             }
         }
-        let (mut order, mut seen): (Vec<usize>, _) = (Vec::new(), vec![false; d]);
-        let mut parent: Vec<Option<(usize, Interval)>> = vec![None; d];
-        for start in 0..d {
-            let mut next = order.len();
-            if !std::mem::replace(&mut seen[start], true) {
-                order.push(start);
-            }
-            while next < order.len() {
-                let i = order[next];
-                next += 1;
-                for &(j, v) in neighbours[i]
-                    .iter()
-                    .filter(|(j, _)| parent[i].is_none_or(|p| p.0 != *j))
-                    .collect::<Vec<_>>()
-                {
-                    if std::mem::replace(&mut seen[j], true) {
-                        return Err("a forest witness has a cycle".into());
-                    }
-                    parent[j] = Some((i, v));
-                    order.push(j);
-                }
+        // Strip leaves; what they hang on is their parent.
+        let (mut order, mut parent) = (Vec::new(), vec![None; d]);
+        let mut leaves: Vec<usize> = (0..d).filter(|&i| neighbours[i].len() <= 1).collect();
+        while let Some(i) = leaves.pop() {
+            order.push(i);
+            parent[i] = neighbours[i].pop_first();
+            let Some((up, _)) = parent[i] else { continue };
+            neighbours[up].remove(&i);
+            if neighbours[up].len() == 1 {
+                leaves.push(up);
             }
         }
+        require(order.len() == d, "a forest witness has a cycle")?;
         let sigmoid = |t: Interval| {
             let odds = (-t / at(eps)).exp();
             let lo = if odds.hi.is_finite() { (ONE / (ONE + at(odds.hi))).lo } else { 0.0 };
             Interval { lo, hi: (ONE / (ONE + at(odds.lo))).hi }
         };
         let mut kernel = vec![[ZERO; 4]; d];
-        for &i in order.iter().rev() {
+        for &i in &order {
             let [plus, minus] = belief[i];
             let (gap, link) = (plus - minus, parent[i].map_or(ZERO, |p| p.1));
             let twice = link + link;
@@ -145,20 +127,20 @@ impl Forest {
                 }
             }
         }
-        Ok(Forest { phi, order, parent: parent.iter().map(|p| p.map(|(i, _)| i)).collect(), kernel })
+        Ok(Forest { phi, order, parent, kernel })
     }
 
     /// `E_q x^A`: conditional expectations pass from the leaves to the roots.
     pub(crate) fn expectation(&self, set: &Set) -> Interval {
         let mut value: BTreeMap<usize, [Interval; 2]> = set.iter().map(|&i| (i, [ONE, -ONE])).collect();
         let mut product = ONE;
-        for &i in self.order.iter().rev() {
+        for &i in &self.order {
             let Some([plus, minus]) = value.remove(&i) else { continue };
             let k = self.kernel[i];
             let message = [k[0] * plus + k[2] * minus, k[1] * plus + k[3] * minus];
             match self.parent[i] {
                 None => product = product * message[0],
-                Some(up) => {
+                Some((up, _)) => {
                     let old = value.entry(up).or_insert([ONE, ONE]);
                     *old = [old[0] * message[0], old[1] * message[1]];
                 }
@@ -172,16 +154,13 @@ impl Forest {
 /// errs by at most `gamma tr / (1 - gamma)`, gamma = t U / (1 - t U), in norm, t the longest inner product.
 pub(crate) fn sparse_dual(p: &Polynomial, y: &[f64], order: &[usize], d: usize) -> Result<f64, String> {
     let (n, place) = (d + 1, places(order, d + 1)?);
-    if !y.iter().all(|v| *v >= 0.0 && v.is_finite()) {
-        return Err("a multiplier is negative or not finite".into());
-    }
+    require(y.iter().all(|v| *v >= 0.0 && v.is_finite()), "a multiplier is negative or not finite")?;
     let mut columns: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); n];
-    let mut total = Sum::EMPTY;
-    let mut constant = ZERO;
+    let mut total = y.iter().fold(ZERO, |sum, v| sum + at(*v));
     for (set, v) in p {
         let (a, b) = match set[..] {
             [] => {
-                constant = *v;
+                total = total + *v;
                 continue;
             }
             [i] => (place[0], place[i + 1]),
@@ -191,16 +170,13 @@ pub(crate) fn sparse_dual(p: &Polynomial, y: &[f64], order: &[usize], d: usize) 
         columns[a.min(b)].insert(a.max(b), -0.5 * v.hi);
     }
     let mut pivots: Vec<f64> = order.iter().map(|&i| y[i]).collect();
-    y.iter().for_each(|v| total.add(*v));
     let mut lengths = vec![0usize; n];
     for k in 0..n {
         let column: Vec<(usize, f64)> = std::mem::take(&mut columns[k]).into_iter().collect();
         if column.is_empty() && lengths[k] == 0 && pivots[k] == 0.0 {
             continue;
         }
-        if !(pivots[k] > 0.0) {
-            return Err("diag(y) - P is not positive definite".into());
-        }
+        require(pivots[k] > 0.0, "diag(y) - P is not positive definite")?;
         let root = pivots[k].sqrt();
         let column: Vec<(usize, f64)> = column.into_iter().map(|(i, v)| (i, v / root)).collect();
         for (at, &(j, v)) in column.iter().enumerate() {
@@ -216,5 +192,5 @@ pub(crate) fn sparse_dual(p: &Polynomial, y: &[f64], order: &[usize], d: usize) 
     let t_u = at(longest + 4.0) * at(U);
     let short =
         t_u / (ONE - t_u - t_u) * at(trace) + at(8.0 * (n as f64) * (n as f64) * TINY * (1.0 + trace));
-    Ok((constant + total.total() + at(n as f64) * short).hi)
+    Ok((total + at(n as f64) * short).hi)
 }

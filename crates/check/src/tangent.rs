@@ -2,26 +2,25 @@
 
 use crate::cert::{Matrix, Pairs};
 use crate::interval::{Interval, ONE, ZERO, at, sum_up};
+use crate::require;
 use crate::spectrum::{TINY, U, frobenius, largest, maximum, orthogonality, times, transposed};
 
 /// `B = eps log V + V^(-1/2) F V^(-1/2)`, V = diag(eta / sum eta), and a bound on the norm of its rounding.
 pub(crate) fn metric_matrix(eta: &[f64], f: &Matrix, eps: f64) -> Result<(Matrix, f64), String> {
     let n = f.n;
-    if !eta.iter().all(|w| *w > 0.0 && w.is_finite()) {
-        return Err("a weight of a feature is not positive".into());
-    }
+    require(eta.iter().all(|w| *w > 0.0 && w.is_finite()), "a weight of a feature is not positive")?;
     let total = eta.iter().fold(ZERO, |sum, w| sum + at(*w));
     let weights: Vec<Interval> = eta.iter().map(|w| at(*w) / total).collect();
     let roots: Vec<Interval> = weights.iter().map(|w| w.sqrt()).collect();
     let mut b = Matrix { n, data: vec![0.0; n * n] };
     let mut reach = vec![0.0; n * n];
-    for k in 0..n * n {
+    for (k, reach) in reach.iter_mut().enumerate() {
         let (i, j) = (k % n, k / n);
         let entry = match i == j {
             true => at(f.at(i, i)) / weights[i] + at(eps) * weights[i].log(),
             false => at(f.at(i, j)) / (roots[i.min(j)] * roots[i.max(j)]),
         };
-        (b.data[k], reach[k]) = entry.middle();
+        (b.data[k], *reach) = entry.middle();
     }
     let rows: Vec<f64> = reach.chunks(n).map(|column| sum_up(column.iter().copied())).collect();
     Ok((b, largest(&rows)))
@@ -48,14 +47,14 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
     }
     let total = eta.iter().fold(ZERO, |sum, w| sum + at(*w));
     let eps = if total.hi > 1.0 { (at(eps) / at(total.hi)).lo } else { eps };
-    let near = orthogonality(&point.vectors)?;
+    let [g, k, _] = orthogonality(&point.vectors)?;
     let (u, turned) = (&point.vectors, transposed(&point.vectors));
-    let (norm, gemm) = ((1.0 + near.g).sqrt(), (n as f64 + 4.0) * U);
-    let swap = near.k * (1.0 + norm);
+    let (norm, gemm) = ((1.0 + g).sqrt(), (n as f64 + 4.0) * U);
+    let swap = k * (1.0 + norm);
     let (l, l_error, l_size) = differences(&point.values);
     let weighted = Matrix { n, data: (0..n * n).map(|k| eta[k % n] * u.data[k]).collect() };
     let b = times(&turned, &weighted);
-    let w_norm = eta.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let w_norm = (eta.iter().map(|w| w * w).sum::<f64>() + n as f64 * f64::MIN_POSITIVE).sqrt();
     let b_error = gemm * frobenius(u) * frobenius(&weighted) + swap * w_norm;
     let c = Matrix { n, data: b.data.iter().zip(&l.data).map(|(b, l)| b * l).collect() };
     let c_error = (l_error + 2.0 * U * l_size) * frobenius(&b) + l_size * b_error;
@@ -65,16 +64,13 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
         Matrix { n, data: (0..n * n).map(|k| 0.5 * (raw.at(k % n, k / n) + raw.at(k / n, k % n))).collect() };
     let products = gemm * frobenius(u) * frobenius(&p) + norm * gemm * frobenius(u) * frobenius(&c);
     let under = 16.0 * (n * n * n) as f64 * TINY * (1.0 + l_size);
-    let error = c_error + swap * frobenius(&c) + products + 2.0 * U * frobenius(&gradient) + under;
+    let sum = c_error + swap * frobenius(&c) + products + 2.0 * U * frobenius(&gradient) + under;
+    let error = sum * (1.0 + 8.0 * (n * n + 64) as f64 * f64::EPSILON);
     let trace: f64 = (0..n * n).map(|k| eta[k % n] * u.data[k] * u.data[k] * point.values[k / n]).sum();
     let trace = at(trace) * at(1.0 + (n * n + 16) as f64 * f64::EPSILON) + at((n * n) as f64 * TINY);
     let moved = total * at(swap * (1.0 + 1e-9)) * at(maximum(&point.values));
     let offset = trace + moved - total;
-    // The error is a short sum of nonnegative floats with small relative errors.
-    let error = error * (1.0 + 1e-9);
-    if !(error.is_finite() && offset.hi.is_finite()) {
-        return Err("a tangent point is out of range".into());
-    }
+    require(error.is_finite() && offset.hi.is_finite(), "a tangent point is out of range")?;
     Ok(Tangent { gradient, eps, error, offset: offset.hi })
 }
 

@@ -1,11 +1,11 @@
 //! Promise 3: every certificate the library writes is accepted, an altered one is rejected or still true.
 
-#[path = "../../core/tests/support/mod.rs"]
-mod support;
+#[path = "../../core/tests/proofs/mod.rs"]
+mod proofs;
 
+use proofs::*;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::*;
 use zbound::certify::{Certificate, Claim};
 use zbound::{FactorModel, Ising, Model, Polynomial, Source};
 
@@ -117,6 +117,29 @@ fn large_matrices_are_accepted() {
 }
 
 #[test]
+fn a_large_sparse_dual_is_accepted() {
+    let side = cases(30, 100);
+    let d = side * side;
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    let joins = |i: usize| {
+        [(i + 1) % side + i / side * side, (i + side) % d]
+            .map(|j| (i, j, if (i * j) % 3 == 0 { 1.0 } else { -1.0 }))
+    };
+    let couplings: Vec<_> = (0..d).flat_map(joins).collect();
+    let f: Polynomial = Ising::new(d, &vec![0.0; d], &couplings).unwrap().into();
+    let mut diagonal = vec![2.0; d + 1];
+    diagonal[0] = 0.0;
+    let certificate = single(0.0, zbound::certify::Form::sparse_dual(&f, &diagonal).unwrap());
+    std::fs::write(&model, native_json(&f)).unwrap();
+    certificate.write(&proof, &certificate.claim(&f, &[]).unwrap()).unwrap();
+    let start = std::time::Instant::now();
+    let output = run(&model, &proof);
+    println!("checker on a sparse dual, d = {d}: {:?}", start.elapsed());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn altered_files_are_rejected_or_still_true() {
     let mut random = Random(33);
     let folder = tempfile::tempdir().unwrap();
@@ -200,6 +223,29 @@ fn uai_tables_and_evidence_are_read_independently() {
         certificate.write(&proof, &certificate.claim(&f, model.fixed()).unwrap()).unwrap();
         let output = run(&path, &proof);
         assert_eq!(output.status.code(), Some(0), "case {case}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_multiple_precision_checker_agrees() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/tests/check_mpmath.py");
+    let found = Command::new("python3").args(["-c", "import mpmath"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED: python3 with mpmath is not here");
+        return;
+    }
+    let mut random = Random(36);
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    for case in 0..cases(6, 60) {
+        let (d, scale) = (random.size(), random.model_scale());
+        let f = random_polynomial(&mut random, d, scale);
+        std::fs::write(&model, native_json(&f)).unwrap();
+        let eps = random.magnitude(1e-3, 1e3);
+        let certificate = random_spectral(&mut random, &f, eps);
+        certificate.write(&proof, &certificate.claim(&f, &[]).unwrap()).unwrap();
+        let output = Command::new("python3").arg(script).args([&model, &proof]).output().unwrap();
+        assert!(output.status.success(), "case {case}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 

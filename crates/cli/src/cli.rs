@@ -1,6 +1,8 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bound, completions, convert, exact, generate, info, plot, reproduce, sweep, verify};
+use crate::commands::{
+    bench, bound, completions, convert, exact, generate, info, plot, reproduce, sweep, verify,
+};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -60,6 +62,8 @@ enum Command {
     Reproduce(reproduce::Args),
     /// Plot the records of a sweep
     Plot(plot::Args),
+    /// Time every method on random models of growing size, on this machine
+    Bench(bench::Args),
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions(completions::Args),
@@ -78,6 +82,7 @@ impl Cli {
             Command::Sweep(args) => args.run(),
             Command::Reproduce(args) => args.run(),
             Command::Plot(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),
         }
     }

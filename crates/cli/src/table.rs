@@ -85,7 +85,8 @@ fn row(result: &MethodRecord, exact: Option<f64>, decimals: usize) -> Vec<Cell> 
     cells.into_iter().map(Cell::new).collect()
 }
 
-fn duration(seconds: f64) -> String {
+/// Seconds in a unit that suits them.
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} us", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),

@@ -236,8 +236,8 @@ impl<'a> Recorder<'a> {
             estimate: finite(solution.estimate),
         };
         let log_z = Sides {
-            lower: lower.and_then(|b| finite(b.log_z_lower(self.eps, d))),
-            upper: upper.and_then(|b| finite(b.log_z_upper(self.eps, d))),
+            lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
+            upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
             estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();

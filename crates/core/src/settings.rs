@@ -180,6 +180,8 @@ pub struct Settings {
     pub pairwise: Pairwise,
     /// Greedy features. Default 3.
     pub greedy: Greedy,
+    /// Features that greedy selection adds per round, at least 1. Default 1, as in the paper.
+    pub greedy_batch: usize,
     /// Memory limit in bytes for one solve. Default 8 GiB.
     pub memory_limit: u64,
     /// Seed of randomised orders and restarts. Default 0.
@@ -203,6 +205,7 @@ impl Default for Settings {
             rho: Rho::Optimized,
             pairwise: Pairwise::All,
             greedy: Greedy::Count(3),
+            greedy_batch: 1,
             memory_limit: 8 << 30,
             seed: 0,
             trace: true,
@@ -241,6 +244,8 @@ with! {
     with_pairwise: pairwise Pairwise;
     /// Sets [`Settings::greedy`].
     with_greedy: greedy Greedy;
+    /// Sets [`Settings::greedy_batch`].
+    with_greedy_batch: greedy_batch usize;
     /// Sets [`Settings::memory_limit`].
     with_memory_limit: memory_limit u64;
     /// Sets [`Settings::seed`].
@@ -262,6 +267,9 @@ impl Settings {
         }
         if !(1..=1024).contains(&self.threads) {
             return bad(format!("threads = {}: expected 1 to 1024", self.threads));
+        }
+        if self.greedy_batch == 0 {
+            return bad("greedy batch = 0: expected at least 1 feature per round".into());
         }
         if self.max_iterations == Some(0) {
             return bad("max iterations = 0: expected at least 1".into());
@@ -290,6 +298,7 @@ mod tests {
             (base().with_time_limit(Some(f64::NAN)), "time"),
             (base().with_threads(0), "threads"),
             (base().with_max_iterations(Some(0)), "iterations"),
+            (Settings { greedy_batch: 0, ..base() }, "batch"),
             (Settings { cp_tau: f64::INFINITY, ..base() }, "Chambolle"),
             (Settings { cp_sigma: f64::NAN, ..base() }, "Chambolle"),
         ] {

@@ -1,8 +1,8 @@
 //! The log-determinant relaxation: sound at every stop, equal to the reference values, invariant.
 
-mod support;
+mod proofs;
 
-use support::*;
+use proofs::*;
 use zbound::relax::{LogDet, Relaxation};
 use zbound::{
     Error, Features, Flow, Ising, Pairwise, Polynomial, Problem, Progress, Settings, Solution, Solver,

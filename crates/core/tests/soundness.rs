@@ -1,8 +1,8 @@
 //! Promise 1 and 2: a certified number is a bound, whatever the solver or eigensolver did.
 
-mod support;
+mod proofs;
 
-use support::*;
+use proofs::*;
 use zbound::certify::{Certificate, Form, Witness};
 use zbound::spectral::{Eigen, Square};
 use zbound::{Features, Polynomial};
@@ -171,6 +171,42 @@ fn witnesses_are_below_brute_force() {
         assert!(certificate.verify(&f).is_err());
     }
     println!("witnesses: {count} random models, 0 violations");
+}
+
+#[test]
+fn overflow_is_refused_or_sound() {
+    let mut random = Random(19);
+    let (count, mut refused) = (cases(300, 3000), 0);
+    for _ in 0..count {
+        let d = 2 + random.below(4);
+        let scale = random.magnitude(1e290, 1.7e308);
+        let f: Polynomial = random_ising(&mut random, d, scale).into();
+        let exact = brute_force(&f, 1.0);
+        let mut certificate = random_mixture_of_itself(&mut random, &f);
+        certificate.witness = Some(random_elimination(&mut random, d));
+        match certificate.verify(&f) {
+            Ok(bound) => assert!(exact.lo.is_nan() || bound.phi() >= exact.lo),
+            Err(_) => refused += 1,
+        }
+        if let Ok(bound) = certificate.verify_lower(&f) {
+            assert!(exact.hi.is_nan() || bound.phi() <= exact.hi);
+        }
+    }
+    println!("overflow: {count} models near the largest float, {refused} refused, 0 violations");
+}
+
+#[test]
+fn a_model_without_spins_is_its_constant() {
+    let f: Polynomial = zbound::Ising::new(0, &[], &[]).unwrap().with_constant(1.5).unwrap().into();
+    let mut matrix = Square::zeros(1);
+    matrix.data_mut()[0] = 1.5;
+    let eigen = decompose(&matrix);
+    let spectral = Form::Spectral { features: Features::degree(0, 1), matrix, eigen };
+    let elimination = Form::Elimination { polynomial: f.clone(), order: Vec::new() };
+    for form in [spectral, elimination, Form::Constant { value: 1.5 }] {
+        let upper = single(2.0, form).verify(&f).unwrap().phi();
+        assert!((1.5..1.5 + 1e-12).contains(&upper), "{upper}");
+    }
 }
 
 #[test]

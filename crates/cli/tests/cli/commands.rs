@@ -111,6 +111,15 @@ fn info_is_a_table_or_a_document() {
     zbound().arg("info").arg(folder.pair()).assert().success().stdout(predicate::str::contains("d"));
 }
 
+#[test]
+fn bench_compares_methods_on_drawn_models() {
+    let record = json(zbound().args(["bench", "--d", "4,6", "--json"]), 0);
+    assert_eq!(record["schema"], "zbound.bench/1");
+    let sizes: Vec<_> = record["models"].as_array().unwrap().iter().map(|m| &m["model"]["d"]).collect();
+    assert_eq!(sizes, [4, 6]);
+    zbound().args(["bench", "--d", "4"]).assert().success().stdout(predicate::str::contains("quantum"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
@@ -145,12 +154,12 @@ fn a_full_disk_is_an_error_and_leaves_no_file() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_still_prints_the_document() {
+fn ctrl_c_still_prints_the_best_bound_so_far() {
     let folder = Folder::new();
     // 2^34 states: a job of many seconds that is stopped after one.
     let model = folder.complete(34);
     let child = Command::new(env!("CARGO_BIN_EXE_zbound"))
-        .args(["bound", "--method", "exact", "--json"])
+        .args(["bound", "--method", "quantum", "--method", "exact", "--json"])
         .arg(&model)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -164,5 +173,7 @@ fn ctrl_c_still_prints_the_document() {
     assert!(sent.elapsed() < Duration::from_secs(10), "took {:?} to stop", sent.elapsed());
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(record["results"][0]["status"], "cancelled");
+    assert_eq!(record["results"][1]["status"], "cancelled");
+    assert_eq!(record["best"]["upper_method"], "quantum");
+    assert!(record["best"]["log_z"]["upper"].is_f64());
 }

@@ -199,15 +199,23 @@ pub struct Claim {
 #[must_use]
 pub struct CertifiedBound {
     phi: f64,
+    side: Side,
+}
+
+/// Which side of phi a bound is on: it decides how to round.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) enum Side {
+    Upper,
+    Lower,
 }
 
 impl CertifiedBound {
     /// Wraps a bound that verification has just derived.
-    pub(super) fn proved(phi: f64) -> Result<Self> {
+    pub(super) fn proved(phi: f64, side: Side) -> Result<Self> {
         if !phi.is_finite() {
             return Err(Error::Certificate("the bound is not finite".into()));
         }
-        Ok(CertifiedBound { phi })
+        Ok(CertifiedBound { phi, side })
     }
 
     /// The bound on phi.
@@ -215,14 +223,13 @@ impl CertifiedBound {
         self.phi
     }
 
-    /// The upper bound on `eps log Z = phi + eps d log 2`, rounded up.
-    pub fn log_z_upper(self, eps: f64, d: usize) -> f64 {
-        (Interval::point(self.phi) + entropy(eps, d)).hi
-    }
-
-    /// The lower bound on `eps log Z = phi + eps d log 2`, rounded down.
-    pub fn log_z_lower(self, eps: f64, d: usize) -> f64 {
-        (Interval::point(self.phi) + entropy(eps, d)).lo
+    /// The bound on `eps log Z = phi + eps d log 2`, rounded up for an upper bound and down for a lower one.
+    pub fn log_z(self, eps: f64, d: usize) -> f64 {
+        let log_z = Interval::point(self.phi) + entropy(eps, d);
+        match self.side {
+            Side::Upper => log_z.hi,
+            Side::Lower => log_z.lo,
+        }
     }
 }
 

@@ -29,8 +29,8 @@ impl Certificate {
             zero_floor: None,
             phi_upper: upper.map(|b| b.phi()),
             phi_lower: lower.map(|b| b.phi()),
-            log_z_upper: upper.map(|b| b.log_z_upper(eps, d)),
-            log_z_lower: lower.map(|b| b.log_z_lower(eps, d)),
+            log_z_upper: upper.map(|b| b.log_z(eps, d)),
+            log_z_lower: lower.map(|b| b.log_z(eps, d)),
         })
     }
 }

@@ -80,27 +80,31 @@ fn eliminate(spin: u32, tables: Vec<Table>, eps: f64) -> Result<Table> {
     if scope.len() > MAX_WIDTH {
         return Err(Error::Certificate(format!("the elimination order has width {}", scope.len())));
     }
-    // The eliminated spin is the lowest bit.
-    let mut all = vec![spin];
-    all.extend_from_slice(&scope);
-    let mut joint = vec![Interval::ZERO; 1 << all.len()];
-    for table in &tables {
-        let strides = table.strides(&all);
-        let mut at = 0;
-        for (k, entry) in joint.iter_mut().enumerate() {
-            *entry = *entry + table.entries[at];
-            // Step the index: the trailing ones of k clear, the next bit sets.
-            let carry = (k.trailing_ones() as usize).min(strides.len());
-            at -= strides[..carry].iter().sum::<usize>();
-            at += strides.get(carry).copied().unwrap_or(0);
+    let strides: Vec<Vec<usize>> = tables.iter().map(|t| t.strides(&scope)).collect();
+    let up: Vec<usize> = tables.iter().map(|t| t.strides(&[spin])[0]).collect();
+    let mut at = vec![0; tables.len()];
+    let mut entries = Vec::with_capacity(1 << scope.len());
+    for k in 0..1usize << scope.len() {
+        let (mut plus, mut minus) = (Interval::ZERO, Interval::ZERO);
+        // Stepping k to k + 1 clears its trailing ones and sets the next bit.
+        let carry = (k.trailing_ones() as usize).min(scope.len());
+        for (t, table) in tables.iter().enumerate() {
+            plus = plus + table.entries[at[t] + up[t]];
+            minus = minus + table.entries[at[t]];
+            at[t] -= strides[t][..carry].iter().sum::<usize>();
+            at[t] += strides[t].get(carry).copied().unwrap_or(0);
         }
+        entries.push(soft_mean(plus, minus, eps));
     }
-    let entries = joint.chunks_exact(2).map(|pair| soft_mean(pair[0], pair[1], eps)).collect();
     Ok(Table { scope, entries })
 }
 
 /// `eps log((exp(a/eps) + exp(b/eps)) / 2)`, at eps = 0 the larger of the two.
 pub(crate) fn soft_mean(a: Interval, b: Interval, eps: f64) -> Interval {
+    if (a.lo + a.hi + b.lo + b.hi).is_nan() {
+        // `min` and `max` below would drop it.
+        return Interval::point(f64::NAN);
+    }
     let (low, high) = ((a.lo.min(b.lo), a.lo.max(b.lo)), (a.hi.min(b.hi), a.hi.max(b.hi)));
     if eps == 0.0 {
         return Interval { lo: low.1, hi: high.1 };

@@ -280,7 +280,7 @@ impl<'a> Source<'a> {
     /// before anything of that size is made.
     fn features_and_matrix(&mut self, sets: Sets) -> Result<(Features, Square)> {
         let n = sets.as_ref().map_or(self.d.saturating_add(1), |s| s.len());
-        let count = n.checked_mul(n.saturating_add(1)).map_or(usize::MAX, |c| c / 2);
+        let count = n.checked_mul(n.saturating_add(1)).map_or(usize::MAX, |entries| entries / 2);
         let packed = self.take(count)?;
         let mut matrix = Square::zeros(n);
         let mut next = packed.iter();
@@ -300,7 +300,7 @@ impl<'a> Source<'a> {
 
     fn eigen(&mut self, n: usize) -> Result<Eigen> {
         let values = self.take(n)?.to_vec();
-        let count = n.checked_mul(n).unwrap_or(usize::MAX);
+        let count = n.saturating_mul(n);
         Ok(Eigen { values, vectors: Square::from_column_major(n, self.take(count)?.to_vec()) })
     }
 

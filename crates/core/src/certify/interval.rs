@@ -274,3 +274,64 @@ fn split(x: f64) -> (f64, f64) {
     let m = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
     if m > 1.4 { (0.5 * m, (exponent + 1) as f64) } else { (m, exponent as f64) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_and_log_are_inverse_and_narrow() {
+        let mut x = -740.0;
+        while x < 708.0 {
+            let e = exp(x);
+            assert!(e.lo > 0.0 && e.lo <= e.hi, "{x}");
+            if x > -700.0 {
+                assert!(e.hi / e.lo - 1.0 < 4e-15, "{x}: {e:?}");
+                let back = e.log();
+                assert!(
+                    back.lo <= x && x <= back.hi && back.hi - back.lo < 1e-14 * x.abs().max(1.0),
+                    "{x}: {back:?}"
+                );
+            }
+            x += 0.377;
+        }
+    }
+
+    #[test]
+    fn known_constants_are_enclosed_tightly() {
+        // e = 2.71828182845904523536...: the float below is 0x4005bf0a8b145769.
+        let e = Interval::ONE.exp();
+        let below = f64::from_bits(0x4005_bf0a_8b14_5769);
+        assert!(e.lo <= below && below.next_up() <= e.hi.next_up() && e.hi >= below.next_up());
+        // log 10 = 2.302585092994045684...: the float below is 2.302585092994045_5, at 0x40026bb1bbb55515.
+        let ten = Interval::point(10.0).log();
+        let below = f64::from_bits(0x4002_6bb1_bbb5_5515);
+        assert!(ten.lo <= below && ten.hi >= below.next_up() && ten.hi - ten.lo < 1e-14);
+        assert!(Interval::ONE.log().magnitude() < 1e-14);
+    }
+
+    #[test]
+    fn extremes_stay_valid() {
+        assert_eq!(exp(f64::NEG_INFINITY).lo, 0.0);
+        assert_eq!(exp(1000.0).hi, f64::INFINITY);
+        assert!(exp(f64::NAN).hi.is_nan() && log(-1.0).lo.is_nan());
+        assert_eq!(log(0.0).lo, f64::NEG_INFINITY);
+        for tiny in [5e-324, 1e-310, f64::MIN_POSITIVE, f64::MAX] {
+            let l = log(tiny);
+            assert!(l.lo <= l.hi && l.hi - l.lo < 1e-12, "{tiny:e}: {l:?}");
+        }
+        let overflow = Interval::point(f64::MAX) + Interval::point(f64::MAX);
+        assert_eq!(overflow.hi, f64::INFINITY);
+        assert!((Interval::ONE / Interval { lo: -1.0, hi: 1.0 }).hi.is_nan());
+        assert!((Interval::ZERO * Interval::point(f64::INFINITY)).hi.is_nan());
+    }
+
+    #[test]
+    fn sums_are_widened_only_when_inexact() {
+        assert_eq!(Interval::point(1.0) + Interval::point(2.0), Interval::point(3.0));
+        let rounded = Interval::point(1.0) + Interval::point(1e-20);
+        assert!(rounded.lo == 1.0 && rounded.hi == 1f64.next_up());
+        let rounded = Interval::point(1.0) - Interval::point(1e-20);
+        assert!(rounded.lo == 1f64.next_down() && rounded.hi == 1.0);
+    }
+}

@@ -43,7 +43,7 @@ fn check_cut(cut: &Cut, d: usize) -> Result<()> {
         return Err(Error::Certificate(format!("the cycle {:?} repeats or exceeds vertices", cut.cycle)));
     }
     let negative = cut.signs.iter().filter(|s| **s < 0).count();
-    if (k + negative) % 2 == 0 {
+    if (k + negative).is_multiple_of(2) {
         return Err(Error::Certificate(format!("the signs of cycle {:?} are not a valid cut", cut.cycle)));
     }
     Ok(())

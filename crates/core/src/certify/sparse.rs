@@ -11,7 +11,7 @@ use super::interval::{Interval, add_up, mul_up, sum_up};
 use super::verify::Upper;
 use crate::error::{Error, Result};
 use crate::model::{Ising, Polynomial};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Factors with more entries are refused: 1 GiB.
 const MAX_FACTOR_ENTRIES: usize = 1 << 26;
@@ -60,14 +60,14 @@ impl Form {
         let place = positions(&order, n)?;
         let largest = diagonal.iter().fold(f.l1_norm() / n as f64, |m, y| m.max(y.abs()));
         let mut lift = 0.0;
-        for step in 0..60 {
+        for step in 0..30 {
             let lifted: Vec<f64> = diagonal.iter().map(|y| (y + lift).max(0.0)).collect();
             if factor_terms(ising, &lifted, &order, &place)?.is_some() {
                 // Twice the lift that passed: another order of summation must pass as well.
                 let diagonal = diagonal.iter().map(|y| (y + 2.0 * lift).max(0.0)).collect();
                 return Ok(Form::SparseDual { polynomial: f.clone(), diagonal, order });
             }
-            lift = largest * f64::EPSILON * f64::powi(2.0, step);
+            lift = largest * f64::EPSILON * f64::powi(4.0, step);
         }
         Err(Error::Certificate("the dual diagonal is far from feasible".into()))
     }
@@ -128,8 +128,8 @@ fn lower_rows(ising: &Ising, place: &[usize]) -> Vec<Vec<(usize, f64)>> {
 fn elimination_tree(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
     let n = rows.len();
     let (mut parent, mut ancestor) = (vec![usize::MAX; n], vec![usize::MAX; n]);
-    for k in 0..n {
-        for &(mut i, _) in &rows[k] {
+    for (k, row) in rows.iter().enumerate() {
+        for &(mut i, _) in row {
             while i != usize::MAX && i < k {
                 let next = ancestor[i];
                 ancestor[i] = k;
@@ -160,13 +160,14 @@ fn reach(k: usize, row: &[(usize, f64)], parent: &[usize], mark: &mut [usize]) -
 /// Greedy minimum degree: the vertex with fewest neighbours goes first, its neighbours become a clique.
 fn minimum_degree(ising: &Ising) -> Vec<u32> {
     let n = ising.d() + 1;
-    let mut neighbours: Vec<HashSet<u32>> = vec![HashSet::new(); n];
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
     let fields = ising.fields().iter().enumerate().filter(|(_, h)| **h != 0.0).map(|(i, _)| (0, i + 1));
     let couplings = ising.triples().filter(|e| e.2 != 0.0).map(|(i, j, _)| (i + 1, j + 1));
     for (a, b) in fields.chain(couplings) {
-        neighbours[a].insert(b as u32);
-        neighbours[b].insert(a as u32);
+        neighbours[a].push(b as u32);
+        neighbours[b].push(a as u32);
     }
+    neighbours.iter_mut().for_each(|list| list.sort_unstable());
     let mut queue: BTreeSet<(usize, u32)> = (0..n).map(|i| (neighbours[i].len(), i as u32)).collect();
     let mut order = Vec::with_capacity(n);
     while let Some((degree, i)) = queue.pop_first() {
@@ -176,14 +177,29 @@ fn minimum_degree(ising: &Ising) -> Vec<u32> {
             order.extend(queue.iter().map(|&(_, j)| j));
             break;
         }
-        let around: Vec<u32> = std::mem::take(&mut neighbours[i as usize]).into_iter().collect();
+        let around = std::mem::take(&mut neighbours[i as usize]);
         for &a in &around {
-            let set = &mut neighbours[a as usize];
-            queue.remove(&(set.len(), a));
-            set.remove(&i);
-            set.extend(around.iter().filter(|&&b| b != a));
-            queue.insert((set.len(), a));
+            let list = &mut neighbours[a as usize];
+            queue.remove(&(list.len(), a));
+            *list = merged(list, &around, [a, i]);
+            queue.insert((list.len(), a));
         }
     }
     order
+}
+
+/// The union of two increasing lists without two of its members.
+fn merged(left: &[u32], right: &[u32], without: [u32; 2]) -> Vec<u32> {
+    let mut out = Vec::with_capacity(left.len() + right.len());
+    let (mut p, mut q) = (0, 0);
+    while p < left.len() || q < right.len() {
+        let (x, y) = (left.get(p).copied(), right.get(q).copied());
+        let next = x.unwrap_or(u32::MAX).min(y.unwrap_or(u32::MAX));
+        p += usize::from(x == Some(next));
+        q += usize::from(y == Some(next));
+        if !without.contains(&next) {
+            out.push(next);
+        }
+    }
+    out
 }

@@ -94,7 +94,7 @@ fn gradient(
         scaled.data_mut()[n * j..n * (j + 1)].iter_mut().zip(eta).for_each(|(x, w)| *x *= w);
     }
     matmul(buffer.view_mut(), Accum::Replace, u.view().transpose(), scaled.view(), 1.0, Par::Seq);
-    let w_norm = eta.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let w_norm = (eta.iter().map(|w| w * w).sum::<f64>() + n as f64 * f64::MIN_POSITIVE).sqrt();
     let b_error = rounding * u_norm * frobenius(&scaled) + swap * w_norm;
     let b_norm = frobenius(&buffer);
     let mut c = buffer;
@@ -127,8 +127,10 @@ fn trace_up(eta: &[f64], point: &Eigen, orthogonality: Orthogonality, total_up: 
     mul_up(trace, 1.0 + (4.0 * n as f64 + 16.0) * f64::EPSILON) + turned + (n * n) as f64 * f64::MIN_POSITIVE
 }
 
+/// Plain floating point, but never too small by underflow: squares lose at most the least normal number each.
 fn frobenius(m: &Square) -> f64 {
-    m.data().iter().map(|v| v * v).sum::<f64>().sqrt()
+    let underflow = (m.n() * m.n()) as f64 * f64::MIN_POSITIVE;
+    (m.data().iter().map(|v| v * v).sum::<f64>() + underflow).sqrt()
 }
 
 /// Divided differences `h[a, b] = (h(a) - h(b)) / (a - b)`, `h[a, a] = log a`.

@@ -1,6 +1,6 @@
 //! From certificate to bound: the one place where a [`CertifiedBound`] is made.
 
-use super::certificate::{Certificate, CertifiedBound, Form};
+use super::certificate::{Certificate, CertifiedBound, Form, Side};
 use super::defect::{Defect, magnitude};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, witness};
@@ -23,6 +23,24 @@ const CUSHION: f64 = f64::EPSILON * 128.0;
 impl Certificate {
     /// Proves an upper bound on `Phi(f)` at temperature [`Certificate::eps`] (on `max f` when that is 0):
     /// `Phi(f) <= sum_k w_k Phi(f_k) + D`, with D the l1 norm of what the decomposition leaves over.
+    ///
+    /// ```
+    /// use zbound::certify::{Certificate, Component, Form, Slack};
+    /// use zbound::{Ising, Polynomial};
+    /// // A chain is its own proof: sum out the spins from one end.
+    /// let f: Polynomial = Ising::new(3, &[0.1, 0.0, -0.2], &[(0, 1, 0.5), (1, 2, -1.0)])?.into();
+    /// let form = Form::Elimination { polynomial: f.clone(), order: vec![0, 1, 2] };
+    /// let components = vec![Component { weight: 1.0, form }];
+    /// let certificate = Certificate { eps: 1.0, slack: Slack::default(), components, witness: None };
+    /// let bound = certificate.verify(&f)?;
+    /// let exact = (0..8).map(|k| {
+    ///     let x = [0, 1, 2].map(|i| if k >> i & 1 == 1 { 1 } else { -1 });
+    ///     f.value(&x).exp()
+    /// });
+    /// let log_z = exact.sum::<f64>().ln();
+    /// assert!(bound.log_z(1.0, 3) >= log_z && bound.log_z(1.0, 3) - log_z < 1e-11);
+    /// # Ok::<(), zbound::Error>(())
+    /// ```
     ///
     /// **Cost** per dense matrix two matrix products, less than one eigendecomposition; O(n^2) else.
     ///
@@ -53,7 +71,8 @@ impl Certificate {
         let value = witness::enclose(witness, f, self.eps)? - Interval::point(f.uncertainty());
         let scale =
             [f.l1_norm(), f.pairwise_part().constant().abs(), self.eps * f.d() as f64, value.lo.abs()];
-        CertifiedBound::proved(add_down(value.lo, -mul_up(CUSHION, sum_up(scale.into_iter()))))
+        let lower = add_down(value.lo, -mul_up(CUSHION, sum_up(scale.into_iter())));
+        CertifiedBound::proved(lower, Side::Lower)
     }
 
     fn upper_at(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
@@ -71,7 +90,8 @@ impl Certificate {
         }
         value = add_up(value, defect.bound_up());
         scale.push(value.abs());
-        CertifiedBound::proved(add_up(value, mul_up(CUSHION, sum_up(scale.into_iter()))))
+        let upper = add_up(value, mul_up(CUSHION, sum_up(scale.into_iter())));
+        CertifiedBound::proved(upper, Side::Upper)
     }
 
     /// Whether some matrix is as large as (1, x): then so may be the table of defects.

@@ -62,7 +62,7 @@ impl<'a, 'o> Elimination<'a, 'o> {
                 children[*up as usize].push(p as u32);
             }
         }
-        Ok(Elimination { model, plan, pool: super::pool(threads)?, monitor, children })
+        Ok(Elimination { model, plan, pool: super::workers::pool(threads)?, monitor, children })
     }
 
     /// A state of largest f, by max-product and traceback: going from the last spin eliminated

@@ -1,6 +1,6 @@
 //! Enumeration of all 2^d states, block by block.
 //!
-//! Two passes over blocks of up to 2^14 states (see [`Layout`]): the first finds `max f`, the
+//! Two passes over blocks of up to 2^16 states (see [`Layout`]): the first finds `max f`, the
 //! second adds up `exp((f - max f)/eps)`. In the factored layout the sum over a block is
 //! `u^T W v` with W shared by all blocks, so the second pass is one matrix product (three with
 //! moments) and no state has an exponential of its own.
@@ -9,29 +9,27 @@
 //! the same bits for any number of threads.
 
 use super::layout::{BlockWalk, Layout};
+use super::maximum::find_maximum;
 use super::moments::{Moments, Tally};
 use super::rounding::{CompensatedSum, Enclosure, U};
 use super::vector::{EXP_ULPS, exp, exp_all, max_of};
+use super::workers::{TASK_BITS, Workers};
 use crate::error::{Error, Result};
 use crate::model::Polynomial;
 use crate::observer::Monitor;
-use crate::solution::StopReason;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 /// Most spins that enumeration accepts: 2^40 states are half an hour of one core.
 pub const MAX_SPINS: usize = 40;
 
-/// Blocks per task, as a power of two: at most 2^22 states between two polls of the observer.
-const TASK_BITS: usize = 8;
 /// Blocks per matrix product.
 const BATCH: usize = 64;
 /// A block whose upper bound lies this far (in units of eps) below the maximum is left out; all
 /// such blocks together weigh less than `2^40 e^-200 < 1e-74` of the largest state.
 const NEGLIGIBLE: f64 = 200.0;
 /// The factored layout is used while no block's upper bound exceeds the maximum by more than
-/// this: then states clamped at `e^-708` add at most `2^54 e^(400 - 708) < 1e-117`.
+/// this: then states clamped at `e^-708` add at most `3 * 2^40 e^(400 - 708) < 1e-120`.
 const EXCESS: f64 = 400.0;
 /// Covers the two estimates above.
 const TRUNCATION: f64 = 1e-60;
@@ -49,8 +47,6 @@ pub(crate) struct Enumeration {
     pub(crate) moments: Option<Moments>,
     /// `log sum_x exp((f - max f)/eps)`.
     pub(crate) log_sum: f64,
-    /// The shift used above.
-    pub(crate) shift: f64,
 }
 
 /// Enumerates f at temperature eps.
@@ -96,7 +92,6 @@ pub(crate) fn enumerate(
         argmax: top.state,
         moments: want_moments.then(|| tally.moments(&layout, &weights.table, total)),
         log_sum,
-        shift: top.value,
     })
 }
 
@@ -117,77 +112,22 @@ pub fn throughput(d: usize, threads: usize) -> Result<f64> {
 
 /// Bounds `log Z = shift + eps log(total)`.
 ///
-/// Every exponent is off by at most `argument/eps`: a value of f adds each coefficient once in
-/// sums of at most `longest_sum` terms, then `a + b` butterfly stages and four additions; the
-/// differences and the product with 1/eps that make the arguments are five more roundings of
-/// numbers below `4 sum |theta|`, and 1/eps itself is rounded. The total is a sum of products
-/// of four exponentials: `2^b + 2` for the matrix product, a for the folding, `2^TASK_BITS` for
-/// the task, 4 for the compensated sum over tasks, 8 for scalings.
+/// Every exponent is off by at most `argument/eps`, counted in roundings of `L = sum |theta|`.
+/// Each coefficient enters one sum of at most `longest_sum` terms and at most `a + b` butterfly
+/// stages. Subtracting the maxima of alpha, beta and g, multiplying by 1/eps and rounding 1/eps
+/// itself: 3 roundings of numbers whose bounds add up to `2 L`, so 6. The block's own exponent: 3
+/// additions, one difference and two roundings of the product, the last three of at most
+/// `2 L`, so 9. The count below has 28 for these 15.
+///
+/// The total is a sum of products of four exponentials: `2^b + 2` roundings in the matrix
+/// product, a in the folding, `2^TASK_BITS` in the task, 4 in the compensated sum over tasks,
+/// 8 for scalings.
 fn enclose(layout: &Layout, eps: f64, shift: f64, total: f64) -> Enclosure {
-    let roundings = (layout.longest_sum + layout.a + layout.b + 4 + 24) as f64;
+    let roundings = (layout.longest_sum + layout.a + layout.b + 28) as f64;
     let argument = 1.01 * roundings * U * layout.l1;
     let terms = (1 << layout.b) + layout.a + (1 << TASK_BITS) + 14;
     let relative = 1.01 * (4.0 * EXP_ULPS + terms as f64) * U + TRUNCATION;
     Enclosure::log(total).widened(relative).times(eps).plus(Enclosure::point(shift)).widened(argument)
-}
-
-/// The best state of a range of blocks.
-#[derive(Clone, Copy)]
-struct Top {
-    value: f64,
-    state: u64,
-    /// Upper bound on f that the factored layout sees, largest over blocks.
-    bound: f64,
-}
-
-/// Largest f; of equal values the state with the smallest number (bit i is spin i).
-fn find_maximum(layout: &Layout, workers: &mut Workers<'_, '_>) -> Result<Top> {
-    let mut top = Top { value: f64::NEG_INFINITY, state: 0, bound: f64::NEG_INFINITY };
-    let cross_max = max_of(&layout.cross);
-    workers.run(
-        layout,
-        |task| task_maximum(layout, cross_max, task),
-        |part: Top| {
-            top.bound = top.bound.max(part.bound);
-            if part.value > top.value {
-                (top.value, top.state) = (part.value, part.state);
-            }
-        },
-    )?;
-    Ok(top)
-}
-
-fn task_maximum(layout: &Layout, cross_max: f64, blocks: std::ops::Range<u64>) -> Top {
-    let (size_a, size_b) = (1 << layout.a, 1 << layout.b);
-    let (mut alpha, mut beta, mut best) = (vec![0.0; size_a], vec![0.0; size_b], vec![0.0; size_a]);
-    let mut walk = BlockWalk::new(layout);
-    let mut top = Top { value: f64::NEG_INFINITY, state: 0, bound: f64::NEG_INFINITY };
-    for h in blocks {
-        let c = walk.visit(h, &mut alpha, &mut beta);
-        // Rounding is monotone, so this is at least every value computed below.
-        let bound = ((cross_max + max_of(&beta)) + max_of(&alpha)) + c;
-        top.bound = top.bound.max(bound);
-        if bound <= top.value {
-            continue;
-        }
-        best.fill(f64::NEG_INFINITY);
-        for (&beta_b, column) in beta.iter().zip(layout.cross.chunks_exact(size_a)) {
-            for (m, &g) in best.iter_mut().zip(column) {
-                let v = g + beta_b;
-                *m = if v > *m { v } else { *m };
-            }
-        }
-        best.iter_mut().zip(&alpha).for_each(|(m, &v)| *m += v);
-        let value = max_of(&best) + c;
-        if value > top.value {
-            let states = beta.iter().zip(layout.cross.chunks_exact(size_a));
-            let mut states =
-                states.flat_map(|(b, col)| col.iter().zip(&alpha).map(move |(g, a)| (g + b) + a));
-            let first = states.position(|v| v + c == value).unwrap_or(0) as u64;
-            (top.value, top.state) = (value, h << (layout.a + layout.b) | first);
-        }
-    }
-    top
 }
 
 /// The second pass.
@@ -306,45 +246,5 @@ impl Batch {
             wv: of_a(),
             wu: of_b(),
         }
-    }
-}
-
-/// Runs tasks on a fixed number of threads, polling the observer from the calling thread.
-struct Workers<'m, 'o> {
-    pool: Option<rayon::ThreadPool>,
-    threads: usize,
-    monitor: &'m mut Monitor<'o>,
-}
-
-impl<'m, 'o> Workers<'m, 'o> {
-    fn new(threads: usize, monitor: &'m mut Monitor<'o>) -> Result<Self> {
-        Ok(Workers { pool: super::pool(threads)?, threads, monitor })
-    }
-
-    /// Calls `work` on each range of blocks and `combine` on the results, in order.
-    fn run<T: Send>(
-        &mut self,
-        layout: &Layout,
-        work: impl Fn(std::ops::Range<u64>) -> T + Sync,
-        mut combine: impl FnMut(T),
-    ) -> Result<()> {
-        let size = 1u64 << TASK_BITS.min(layout.high());
-        let tasks = 1u64 << (layout.high() - TASK_BITS.min(layout.high()));
-        let range = |task: u64| task * size..(task + 1) * size;
-        let mut next = 0;
-        while next < tasks {
-            self.monitor.interrupted().map_or(Ok(()), |stop: StopReason| Err(Error::Interrupted(stop)))?;
-            let round = next..tasks.min(next + self.threads as u64);
-            next = round.end;
-            match &self.pool {
-                None => round.for_each(|task| combine(work(range(task)))),
-                Some(pool) => {
-                    let parts: Vec<T> =
-                        pool.install(|| round.into_par_iter().map(|task| work(range(task))).collect());
-                    parts.into_iter().for_each(&mut combine);
-                }
-            }
-        }
-        Ok(())
     }
 }

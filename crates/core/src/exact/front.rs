@@ -155,12 +155,28 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
             hint: "raise the memory limit, fix more spins by evidence, or ask for bounds instead".into(),
         });
     }
+    check_range(&choice, eps)?;
     let mut answer = match choice {
         Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
         Choice::Eliminate(parts) => by_elimination(&parts.0, &parts.1, eps, settings, &mut monitor)?,
     };
     answer.seconds = monitor.seconds();
     Ok(answer)
+}
+
+/// Refuses values of f that leave the range of floating point when added up and divided by eps.
+fn check_range(choice: &Choice, eps: f64) -> Result<()> {
+    let largest = |table: &[f64]| table.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+    let scale: f64 = match choice {
+        Choice::Enumerate(f) => f.coefficients().map(|(_, v)| v.abs()).sum(),
+        Choice::Eliminate(parts) => parts.0.factors().map(|f| largest(f.table)).sum(),
+    };
+    if scale / eps.min(1.0) < 1e300 {
+        return Ok(());
+    }
+    Err(Error::NotApplicable(format!(
+        "values of f up to {scale:e} at eps = {eps:e} exceed the range of floating point"
+    )))
 }
 
 fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {

@@ -5,7 +5,7 @@ use crate::model::Polynomial;
 use std::collections::BTreeMap;
 
 /// Spins in each of the two inner groups of the factored layout.
-const INNER: usize = 7;
+const INNER: usize = 8;
 /// Spins of the single inner group of the plain layout.
 const PLAIN: usize = 10;
 

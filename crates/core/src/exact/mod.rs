@@ -10,22 +10,13 @@ pub mod enumerate;
 mod front;
 mod info;
 mod layout;
+mod maximum;
 mod moments;
 mod order;
 mod rounding;
 mod sweep;
 mod vector;
+mod workers;
 
 pub use front::{Algorithm, Cost, Exact, estimate, exact};
 pub use info::{Info, Sign, info};
-
-use crate::error::{Error, Result};
-
-/// A pool of `threads` threads, or none when the caller's own is enough.
-pub(crate) fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>> {
-    if threads <= 1 {
-        return Ok(None);
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Some).map_err(|e| Error::Setting(format!("threads = {threads}: {e}")))
-}

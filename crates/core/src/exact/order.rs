@@ -14,6 +14,9 @@ const RESTARTS: u64 = 6;
 /// Below this many table entries a better order does not pay.
 const CHEAP: f64 = 1e6;
 
+/// Beyond this width restarts cannot make elimination possible.
+const HOPELESS: usize = 100;
+
 /// Neighbour lists, sorted.
 pub(crate) type Neighbours = Vec<Vec<u32>>;
 
@@ -99,25 +102,46 @@ impl Plan {
 /// The cheapest plan found; deterministic in the seed.
 pub(crate) fn best_plan(graph: &Neighbours, seed: u64) -> Plan {
     let mut best = Plan::new(graph, reverse_cuthill_mckee(graph));
+    if degeneracy(graph) > HOPELESS {
+        return best;
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rules = vec![Rule::MinDegree, Rule::MinFill];
     for run in 0..RESTARTS {
-        for rule in [Rule::MinFill, Rule::MinDegree] {
-            if best.entries < CHEAP && (run > 0 || rule == Rule::MinDegree) {
-                return best;
+        let mut ties: Vec<u32> = (0..graph.len() as u32).collect();
+        if run > 0 {
+            ties.iter_mut().for_each(|t| *t = rng.next_u32());
+        }
+        rules.retain(|&rule| {
+            let Some(order) = greedy(graph, rule, &ties) else { return false };
+            let plan = Plan::new(graph, order);
+            if plan.entries < best.entries {
+                best = plan;
             }
-            let mut ties: Vec<u32> = (0..graph.len() as u32).collect();
-            if run > 0 {
-                ties.iter_mut().for_each(|t| *t = rng.next_u32());
-            }
-            if let Some(order) = greedy(graph, rule, &ties) {
-                let plan = Plan::new(graph, order);
-                if plan.entries < best.entries {
-                    best = plan;
-                }
-            }
+            true
+        });
+        if best.entries < CHEAP || best.width > HOPELESS {
+            break;
         }
     }
     best
+}
+
+/// Largest minimum degree of a subgraph, a lower bound on the width of every order.
+fn degeneracy(graph: &Neighbours) -> usize {
+    let mut degree: Vec<usize> = graph.iter().map(Vec::len).collect();
+    let mut queue: BTreeSet<(usize, u32)> = degree.iter().enumerate().map(|(v, &k)| (k, v as u32)).collect();
+    let mut largest = 0;
+    while let Some((k, v)) = queue.pop_first() {
+        largest = largest.max(k);
+        for &j in &graph[v as usize] {
+            if queue.remove(&(degree[j as usize], j)) {
+                degree[j as usize] -= 1;
+                queue.insert((degree[j as usize], j));
+            }
+        }
+    }
+    largest
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -171,11 +195,20 @@ fn greedy(graph: &Neighbours, rule: Rule, ties: &[u32]) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// Neighbours of i once its neighbour v is gone and `clique` is complete.
+/// Neighbours of i once its neighbour v is gone and `clique` is complete: a merge of sorted lists.
 fn join(mine: &[u32], clique: &[u32], i: u32, v: u32) -> Vec<u32> {
-    let mut merged: Vec<u32> = mine.iter().chain(clique).copied().filter(|&j| j != i && j != v).collect();
-    merged.sort_unstable();
-    merged.dedup();
+    let mut merged = Vec::with_capacity(mine.len() + clique.len());
+    let (mut a, mut b) = (mine.iter().peekable(), clique.iter().peekable());
+    while let Some(&j) = match (a.peek(), b.peek()) {
+        (Some(x), Some(y)) if y < x => b.next(),
+        (Some(x), Some(y)) if x == y => a.next().and(b.next()),
+        (Some(_), _) => a.next(),
+        (None, _) => b.next(),
+    } {
+        if j != i && j != v {
+            merged.push(j);
+        }
+    }
     merged
 }
 
@@ -261,6 +294,7 @@ mod tests {
         assert_eq!(best_plan(&grid(6, 6), 0).width, 6);
         assert_eq!(best_plan(&grid(20, 20), 0).width, 20);
         assert_eq!(best_plan(&vec![Vec::new(); 3], 0).width, 0);
+        assert_eq!((degeneracy(&grid(6, 6)), degeneracy(&grid(1, 9))), (2, 1));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! contiguous halves.
 
 use super::clique::{CHUNK_BITS, View};
-use super::vector::{exp, log_add};
+use super::vector::{joint_from_conditional, log_add_all};
 use rayon::prelude::*;
 
 /// Chunks that one thread takes at a time.
@@ -25,10 +25,7 @@ pub(crate) fn sum_out(views: &[View<'_>], bits: usize, pool: &Option<rayon::Thre
     let tasks = data.chunks_mut(task_size(bits)).enumerate().collect();
     for_each(pool, tasks, |(number, task)| {
         halves(views, bits, number * task_size(bits), task.len(), |at, minus, plus| {
-            let chunk = &mut task[at..at + minus.len()];
-            for ((out, &a), &b) in chunk.iter_mut().zip(minus).zip(plus) {
-                *out = log_add(a, b);
-            }
+            log_add_all(&mut task[at..at + minus.len()], minus, plus);
         });
     });
     shifted(data)
@@ -73,17 +70,13 @@ pub(crate) fn belief(
     for_each(pool, tasks, |(number, ((to_minus, to_plus), entropy))| {
         let start = number * size;
         halves(views, bits, start, to_minus.len(), |at, minus, plus| {
+            let here = start + at..start + at + minus.len();
             for (half, out) in [(minus, &mut *to_minus), (plus, &mut *to_plus)] {
-                for (k, &joint) in half.iter().enumerate() {
-                    let y = at + k;
-                    let log_conditional = (joint - message.data[start + y]) - message.offset;
-                    // NaN where y itself is impossible, -inf where x is, given y.
-                    if log_conditional > f64::NEG_INFINITY {
-                        let p = exp(log_conditional) * above[start + y];
-                        out[y] = p;
-                        *entropy -= p * log_conditional;
-                    }
+                let out = &mut out[at..at + half.len()];
+                for ((out, &joint), &m) in out.iter_mut().zip(half).zip(&message.data[here.clone()]) {
+                    *out = (joint - m) - message.offset;
                 }
+                *entropy += joint_from_conditional(out, &above[here.clone()]);
             }
         });
     });

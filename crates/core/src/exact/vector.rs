@@ -4,7 +4,7 @@
 /// Smallest argument that is not clamped: `e^-708` is still a normal number.
 pub(crate) const EXP_FLOOR: f64 = -708.0;
 
-/// Bound, in units of u, on the relative error of [`exp`] for arguments in `[-708, 708]`.
+/// Bound, in units of u, on the relative error of [`exp_all`] for arguments in `[-708, 708]`.
 ///
 /// The reduced argument `r = x - n ln 2` errs by at most `0.36 u + 2e-23` (the product with the
 /// high part of ln 2 and the first subtraction are exact, the second is rounded once), the
@@ -12,7 +12,7 @@ pub(crate) const EXP_FLOOR: f64 = -708.0;
 /// `(1 + 2 |r| + ...) u / e^r < 4 u`; scaling by `2^n` is exact. The sum is below 5.
 pub(crate) const EXP_ULPS: f64 = 8.0;
 
-/// Bound, in units of u, on the absolute error of the correction `log(1 + e^-t)` in [`log_add`].
+/// Bound, in units of u, on the absolute error of the correction `log(1 + e^-t)` in [`log_add_all`].
 ///
 /// `e^-t` errs by `8 u` relatively, which moves `log(1 + e^-t)` by at most `4 u`; the quotient s,
 /// the series and the two last operations add less than `6 u` times a value below 0.7, and
@@ -42,48 +42,138 @@ const TAYLOR: [f64; 12] = [
     0.5,
 ];
 
-/// `e^x` for `x <= 708`, arguments below -708 being raised to -708.
+/// Numbers handled together: one operation on all of them after another is what the compiler
+/// turns into vector instructions, where a loop over whole functions stays scalar.
+const LANES: usize = 8;
+type Lanes = [f64; LANES];
+
 #[inline(always)]
-pub(crate) fn exp(x: f64) -> f64 {
-    let x = if x > EXP_FLOOR { x } else { EXP_FLOOR };
-    let shifted = x * std::f64::consts::LOG2_E + ROUNDER;
-    let n = shifted - ROUNDER;
-    let r = (x - n * LN2_HIGH) - n * LN2_LOW;
-    let mut p = TAYLOR[0];
-    for c in &TAYLOR[1..] {
-        p = p * r + c;
-    }
-    let value = (p * r + 1.0) * r + 1.0;
-    // n sits in the low bits of `shifted`; moved to the exponent field it becomes 2^n.
-    value * f64::from_bits((shifted.to_bits() << 52).wrapping_add(1.0f64.to_bits()))
+fn map(x: &Lanes, f: impl Fn(f64) -> f64) -> Lanes {
+    std::array::from_fn(|k| f(x[k]))
 }
 
-/// Replaces every `x_k` by `exp((x_k - shift) * scale)`.
-pub(crate) fn exp_all(values: &mut [f64], shift: f64, inverse_eps: f64) {
-    for x in values {
-        *x = exp((*x - shift) * inverse_eps);
+#[inline(always)]
+fn zip(x: &Lanes, y: &Lanes, f: impl Fn(f64, f64) -> f64) -> Lanes {
+    std::array::from_fn(|k| f(x[k], y[k]))
+}
+
+/// `e^x` for `x <= 708`, arguments below -708 being raised to -708.
+#[inline(always)]
+fn exp_lanes(x: &Lanes) -> Lanes {
+    let x = map(x, |x| if x > EXP_FLOOR { x } else { EXP_FLOOR });
+    let shifted = map(&x, |x| x * std::f64::consts::LOG2_E + ROUNDER);
+    let n = map(&shifted, |s| s - ROUNDER);
+    let r = zip(&x, &n, |x, n| x - n * LN2_HIGH);
+    let r = zip(&r, &n, |r, n| r - n * LN2_LOW);
+    let mut p = [TAYLOR[0]; LANES];
+    for &c in &TAYLOR[1..] {
+        p = zip(&p, &r, |p, r| p * r + c);
     }
+    let p = zip(&p, &r, |p, r| p * r + 1.0);
+    let p = zip(&p, &r, |p, r| p * r + 1.0);
+    // n sits in the low bits of `shifted`; moved to the exponent field it becomes 2^n.
+    let power = map(&shifted, |s| f64::from_bits((s.to_bits() << 52).wrapping_add(1.0f64.to_bits())));
+    zip(&p, &power, |p, power| p * power)
 }
 
 /// `log(e^a + e^b)`, with `-inf` for `log 0`.
 #[inline(always)]
-pub(crate) fn log_add(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    // NaN when both are -inf; the comparison below discards it.
-    let e = exp(low - high);
+fn log_add_lanes(a: &Lanes, b: &Lanes) -> Lanes {
+    let low = zip(a, b, |a, b| if a < b { a } else { b });
+    let high = zip(a, b, |a, b| if a < b { b } else { a });
+    // Both -inf would make NaN; against the least finite number the sum below stays -inf.
+    let e = exp_lanes(&zip(&low, &high, |l, h| l - if h > f64::MIN { h } else { f64::MIN }));
     // log(1 + e) = log 2 + log((1 + e)/2): keep the argument of atanh below 0.172.
-    let big = e > 0.414_213_562_373_095_1;
-    let (num, den, base) = if big { (e - 1.0, e + 3.0, std::f64::consts::LN_2) } else { (e, e + 2.0, 0.0) };
-    let s = num / den;
-    let s2 = s * s;
-    let mut p = 1.0 / 21.0;
-    for c in
-        [1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 0.2, 1.0 / 3.0]
-    {
-        p = p * s2 + c;
+    let num = map(&e, |e| e - if e > SPLIT { 1.0 } else { 0.0 });
+    let den = map(&e, |e| e + if e > SPLIT { 3.0 } else { 2.0 });
+    let base = map(&e, |e| if e > SPLIT { std::f64::consts::LN_2 } else { 0.0 });
+    let s = zip(&num, &den, |n, d| n / d);
+    let s2 = map(&s, |s| s * s);
+    let mut p = [ATANH[0]; LANES];
+    for &c in &ATANH[1..] {
+        p = zip(&p, &s2, |p, s2| p * s2 + c);
     }
-    let correction = base + (2.0 * s + 2.0 * s * s2 * p);
-    if high > f64::NEG_INFINITY { high + correction } else { high }
+    let twice = map(&s, |s| s + s);
+    let tail = zip(&twice, &zip(&s2, &p, |s2, p| s2 * p), |t, q| t + t * q);
+    zip(&high, &zip(&base, &tail, |b, t| b + t), |h, c| h + c)
+}
+
+/// Where [`log_add_all`] changes from `log(1 + e)` to `log 2 + log((1 + e)/2)`: sqrt 2 - 1.
+const SPLIT: f64 = 0.414_213_562_373_095_1;
+
+/// `1/(2k + 1)` from k = 10 down to 1.
+const ATANH: [f64; 10] = [
+    1.0 / 21.0,
+    1.0 / 19.0,
+    1.0 / 17.0,
+    1.0 / 15.0,
+    1.0 / 13.0,
+    1.0 / 11.0,
+    1.0 / 9.0,
+    1.0 / 7.0,
+    1.0 / 5.0,
+    1.0 / 3.0,
+];
+
+/// `e^x`, the same function as [`exp_all`].
+pub(crate) fn exp(x: f64) -> f64 {
+    exp_lanes(&[x; LANES])[0]
+}
+
+/// Replaces every `x_k` by `exp((x_k - shift) * inverse_eps)`.
+pub(crate) fn exp_all(values: &mut [f64], shift: f64, inverse_eps: f64) {
+    let (whole, rest) = values.as_chunks_mut::<LANES>();
+    for x in whole {
+        *x = exp_lanes(&map(x, |x| (x - shift) * inverse_eps));
+    }
+    if !rest.is_empty() {
+        let mut last = [shift; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        last = exp_lanes(&map(&last, |x| (x - shift) * inverse_eps));
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+/// `out_k = log(e^a_k + e^b_k)`, with `-inf` for `log 0`; three slices of one length.
+pub(crate) fn log_add_all(out: &mut [f64], a: &[f64], b: &[f64]) {
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = log_add_lanes(a, b);
+    }
+    if !out_rest.is_empty() {
+        let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
+        x[..a_rest.len()].copy_from_slice(a_rest);
+        y[..b_rest.len()].copy_from_slice(b_rest);
+        out_rest.copy_from_slice(&log_add_lanes(&x, &y)[..out_rest.len()]);
+    }
+}
+
+/// Turns log conditionals into joint probabilities `exp(l_k) * above_k` and returns
+/// `-sum_k joint_k l_k`. An impossible event, `-inf` or NaN, has probability 0.
+pub(crate) fn joint_from_conditional(logs: &mut [f64], above: &[f64]) -> f64 {
+    let mut entropy = [0.0; LANES];
+    let mut one = |l: &Lanes, above: &Lanes| {
+        let possible = map(l, |l| if l > f64::MIN { l } else { f64::MIN });
+        let joint = zip(&exp_lanes(&possible), above, |e, p| e * p);
+        let joint = zip(&joint, &possible, |j, l| if l > EXP_FLOOR { j } else { 0.0 });
+        let part = zip(&joint, &possible, |j, l| if l > EXP_FLOOR { j * l } else { 0.0 });
+        entropy = zip(&entropy, &part, |sum, part| sum - part);
+        joint
+    };
+    let (whole, rest) = logs.as_chunks_mut::<LANES>();
+    let (above, above_rest) = above.as_chunks::<LANES>();
+    for (l, p) in whole.iter_mut().zip(above) {
+        *l = one(l, p);
+    }
+    if !rest.is_empty() {
+        let (mut l, mut p) = ([f64::MIN; LANES], [0.0; LANES]);
+        l[..rest.len()].copy_from_slice(rest);
+        p[..rest.len()].copy_from_slice(above_rest);
+        rest.copy_from_slice(&one(&l, &p)[..rest.len()]);
+    }
+    entropy.iter().sum()
 }
 
 /// `max_k values[k]`, `-inf` for no value.
@@ -126,6 +216,12 @@ mod tests {
         }
         assert_eq!(exp(0.0), 1.0);
         assert!(exp(-1e9) > 0.0 && exp(-1e9) < 4e-308);
+    }
+
+    fn log_add(a: f64, b: f64) -> f64 {
+        let mut out = [0.0];
+        log_add_all(&mut out, &[a], &[b]);
+        out[0]
     }
 
     #[test]

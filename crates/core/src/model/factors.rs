@@ -151,7 +151,7 @@ impl FactorModel {
             if scope.is_empty() {
                 out.constant += table[0];
                 // One rounded addition.
-                out.add_uncertainty(if table[0].is_finite() {
+                out.add_uncertainty(if out.constant.is_finite() {
                     out.constant.abs() * f64::EPSILON
                 } else {
                     0.0
@@ -235,7 +235,8 @@ impl From<&Polynomial> for FactorModel {
         for (set, theta) in f.coefficients().skip(1).filter(|(_, v)| *v != 0.0) {
             let arity = set.len();
             out.scopes.extend(set.iter().map(|i| i as u32));
-            let sign = |k: usize| if (arity - k.count_ones() as usize) % 2 == 0 { theta } else { -theta };
+            let sign =
+                |k: usize| if (arity - k.count_ones() as usize).is_multiple_of(2) { theta } else { -theta };
             out.tables.extend((0..1usize << arity).map(sign));
             out.scope_start.push(out.scopes.len());
             out.table_start.push(out.tables.len());

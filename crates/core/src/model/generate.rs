@@ -132,7 +132,8 @@ impl Graph {
         let mut edges: Vec<(usize, usize)> = match self {
             Graph::Complete => (0..d).flat_map(|i| (i + 1..d).map(move |j| (i, j))).collect(),
             Graph::Grid => {
-                let rows = (1..=d).take_while(|r| r * r <= d).filter(|r| d % r == 0).last().unwrap_or(1);
+                let rows =
+                    (1..=d).take_while(|r| r * r <= d).filter(|r| d.is_multiple_of(*r)).last().unwrap_or(1);
                 let cols = d / rows;
                 let right = (0..d).filter(|i| (i + 1) % cols != 0).map(|i| (i, i + 1));
                 right.chain((cols..d).map(|i| (i - cols, i))).collect()

@@ -75,7 +75,7 @@ impl GraphSystem {
         let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
         let (mut product, mut direction) = (vec![0.0; n], vec![0.0; n]);
         for _ in 0..KRYLOV_STEPS {
-            if !(dot(&residual, &residual).sqrt() > target) {
+            if dot(&residual, &residual).sqrt() <= target {
                 break;
             }
             let next = dot(&shadow, &residual);

@@ -62,7 +62,7 @@ pub(crate) fn minimise(
         let free: Vec<bool> =
             (0..n).map(|i| lower.is_none_or(|l| x[i] > l[i] || gradient[i] < 0.0)).collect();
         let size = (0..n).filter(|&i| free[i]).fold(0.0f64, |top, i| top.max(gradient[i].abs()));
-        if !(size > options.gradient_tol) {
+        if size <= options.gradient_tol {
             return LbfgsEnding::Converged;
         }
         let mut step = search(objective, x, lower, (value, &gradient), &history.direction(&gradient, &free));
@@ -109,7 +109,9 @@ fn search(
         let mut next_gradient = vec![0.0; x.len()];
         let next_value = objective(&next, &mut next_gradient);
         let moved: f64 = gradient.iter().zip(&next).zip(x).map(|((g, y), x)| g * (y - x)).sum();
-        if !(next_value <= value + ARMIJO * moved) || !(next_value < value) {
+        // A value that is not a number counts as too high.
+        let decreases = next_value <= value + ARMIJO * moved && next_value < value;
+        if !decreases {
             high = t;
         } else {
             let curved = dot(&next_gradient, direction) >= WOLFE * slope;

@@ -56,6 +56,8 @@ const SMOOTH: f64 = 0.15; // below: lower it faster next time
 const ROUGH: f64 = 0.5; // above: lower it more slowly next time
 const REJECT: f64 = 1.2; // above: take the step back
 const COARSE: f64 = 0.05; // relative accuracy of Newton systems on the way
+const MAX_TRIALS: usize = 12; // step lengths tried along one direction
+const WARM: f64 = 2.0; // above: a warm start is worse than none
 const START_FRACTION: f64 = 0.25; // first temperature, as a fraction of |A|
 
 /// How values of g read as values of phi: `phi = constant + eps g`.
@@ -89,6 +91,7 @@ pub(crate) fn minimise(
     let mut drop = 3.0;
     let mut ready = READY;
     let mut best_primal = f64::NEG_INFINITY;
+    let mut progress = Progress::default();
     let stop = loop {
         if walk.failed {
             break StopReason::NumericalTrouble;
@@ -105,6 +108,9 @@ pub(crate) fn minimise(
         }
         if let Some(reason) = limit {
             break reason;
+        }
+        if walk.t == 1.0 && progress.is_stalled(dual - primal) {
+            break StopReason::Stalled;
         }
         if walk.t > 1.0 && walk.residual < ready {
             let next = lower(walk.t, drop);
@@ -124,6 +130,32 @@ pub(crate) fn minimise(
         }
     };
     walk.finish(best_primal, stop)
+}
+
+/// Steps at the final temperature that may pass without halving the gap.
+const PATIENCE: usize = 8;
+
+/// The best gap at the final temperature, and for how many steps it has stood.
+struct Progress {
+    gap: f64,
+    stands: usize,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Progress { gap: f64::INFINITY, stands: 0 }
+    }
+}
+
+impl Progress {
+    fn is_stalled(&mut self, gap: f64) -> bool {
+        if gap < 0.5 * self.gap {
+            *self = Progress { gap, stands: 0 };
+        } else {
+            self.stands += 1;
+        }
+        self.stands > PATIENCE
+    }
 }
 
 fn lower(t: f64, drop: f64) -> f64 {
@@ -169,9 +201,21 @@ impl<'a, 'm> Walk<'a, 'm> {
             matrix: Square::default(),
             work: EigenWork::default(),
         };
-        walk.failed = !walk.evaluate_trial(t).is_finite();
+        let residual = walk.evaluate_trial(t);
+        walk.failed = !residual.is_finite();
         walk.accept(t);
+        if warm.is_some() && !(residual < WARM) {
+            walk.restart();
+        }
         walk
+    }
+
+    /// Forgets a bad warm start.
+    fn restart(&mut self) {
+        let t = (START_FRACTION * self.space.scale()).max(1.0);
+        self.space.start(t, &mut self.trial_y);
+        self.failed = !self.evaluate_trial(t).is_finite();
+        self.accept(t);
     }
 
     /// Whether the state at t can be within tolerance of the optimum at t = 1: their values differ
@@ -236,7 +280,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             return self.refine();
         }
         let mut step = 1.0;
-        for _ in 0..30 {
+        for _ in 0..MAX_TRIALS {
             self.set_trial(step * self.t);
             let residual = self.evaluate_trial(self.t);
             let end = self.space.slope(&self.trial_state, &self.direction);

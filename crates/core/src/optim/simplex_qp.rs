@@ -100,7 +100,7 @@ fn cholesky(a: &mut [f64], n: usize) -> Option<()> {
             row[j] = (row[j] - overlap) / other[j];
         }
         let pivot = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
-        if !(pivot > 0.0) {
+        if pivot.is_nan() || pivot <= 0.0 {
             return None;
         }
         row[i] = pivot.sqrt();

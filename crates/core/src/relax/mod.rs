@@ -1,11 +1,19 @@
 //! One file per bound.
 
+mod combined;
 pub(crate) mod forest;
+mod greedy;
 mod logdet;
+mod marginal_intervals;
+mod mean_field;
 mod quantum;
 mod trw;
 
+pub use combined::Combined;
+pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
+pub use marginal_intervals::marginal_intervals;
+pub use mean_field::MeanField;
 pub use quantum::Quantum;
 pub use trw::Trw;
 

@@ -41,6 +41,11 @@ const NEWTON_ITERATIONS: usize = 300;
 const FALLBACK_ITERATIONS: usize = 2_000;
 
 impl Quantum {
+    /// A solve that starts from `F'`, a matrix of the problem's size.
+    pub(crate) fn from_matrix(start: Square) -> Self {
+        Quantum { start: Some(start) }
+    }
+
     /// A solve that starts from the dual point of `solution`, on a nearby problem with the same
     /// features; solutions of other methods are ignored.
     #[must_use]
@@ -85,6 +90,33 @@ impl Relaxation for Quantum {
         }
         Ok(finish(problem, lifted.constant, point, solver, monitor))
     }
+}
+
+/// A bracket of the relaxation's value in plain floating point, and where to go on from.
+pub(crate) struct Bracket {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+    /// `F'` at the end, a start for the next solve.
+    pub(crate) matrix: Square,
+    pub(crate) eigen: Eigen,
+}
+
+/// Solves without a certificate, from `start` when its size fits: for comparing feature sets.
+pub(crate) fn bracket(
+    problem: &Problem,
+    start: &Square,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Bracket> {
+    let mut monitor = Monitor::new(settings, NEWTON_ITERATIONS, observer);
+    let lifted = Lifted::new(problem)?;
+    let point = lifted.newton(problem, Some(start), settings, &mut monitor);
+    Ok(Bracket {
+        lower: lifted.constant + point.primal,
+        upper: lifted.constant + point.dual,
+        matrix: point.matrix,
+        eigen: point.eigen,
+    })
 }
 
 /// Where an algorithm stopped.

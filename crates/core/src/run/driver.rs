@@ -10,7 +10,7 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{LogDet, Quantum, Relaxation, Trw};
+use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumGreedy, Relaxation, Trw};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -51,8 +51,10 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
             settings.solver = Solver::Auto;
         }
         // Equal shares of what is left: a method that ends early leaves its time to the next.
+        let runs = |method: &Method| *method == Method::Exact || relaxation(*method).is_some();
+        let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
-        settings.time_limit_secs = left.map(|left| left.max(0.0) / (methods.len() - done) as f64);
+        settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
         results.push(job.run(method, &settings, observer)?);
     }
     let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
@@ -63,8 +65,11 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
 pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
     match method {
         Method::Quantum => Some(Box::new(Quantum::default())),
+        Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
         Method::LogDet => Some(Box::new(LogDet)),
         Method::Trw => Some(Box::new(Trw)),
+        Method::MeanField => Some(Box::new(MeanField)),
+        Method::Combined => Some(Box::new(Combined)),
         _ => None,
     }
 }

@@ -100,6 +100,10 @@ const PATIENCE_SECS: f64 = 60.0;
 /// several seconds there) unless nothing else applies.
 const DENSE_LIMIT: usize = 3000;
 
+/// Edges per spin above which `auto` leaves trees out: a tree carries d - 1 of the m edges, so the bound
+/// works with couplings m/(d - 1) times as large.
+const TREE_DENSITY: usize = 4;
+
 /// Spins above which `auto` leaves the combined bound out.
 const COMBINED_LIMIT: usize = 300;
 
@@ -133,12 +137,14 @@ fn bounds_by_size(f: &Polynomial) -> Vec<Method> {
     let (d, n) = (f.d(), f.d() + 1 + f.terms().len());
     let pairwise = f.as_ising().is_some();
     let has = |method| relaxation(method).is_some();
+    let dense = n <= DENSE_LIMIT;
+    let sparse = f.pairwise_part().edges().len() <= TREE_DENSITY * d;
     let combined = pairwise && d <= COMBINED_LIMIT && has(Method::Combined);
     let wanted = [
         (Method::MeanField, true),
-        (Method::Trw, pairwise),
-        (Method::Quantum, n <= DENSE_LIMIT || !pairwise),
+        (Method::Quantum, dense || !pairwise),
         (Method::LogDet, pairwise && !combined && d <= LOGDET_LIMIT),
+        (Method::Trw, pairwise && (sparse || !dense)),
         (Method::QuantumGreedy, !combined && d <= GREEDY_LIMIT),
         (Method::Combined, combined),
     ];
@@ -153,7 +159,7 @@ pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String
         Ok(cost) => {
             let needed = cost.operations / OPERATIONS_PER_SECOND;
             (needed > seconds).then(|| {
-                format!("exact inference needs about {needed:.1e} s, above the {seconds:.0} s given to it; ask for --method exact to insist")
+                format!("exact inference needs about {needed:.1e} s, above the {seconds:.2} s given to it; ask for --method exact to insist")
             })
         }
     }

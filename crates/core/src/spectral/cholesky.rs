@@ -47,6 +47,14 @@ impl Cholesky {
         self.scale_and_factor(ridge, par)
     }
 
+    /// Factors the matrix whose lower triangle is given by columns (scaled, plus `ridge I`).
+    #[must_use]
+    pub(crate) fn factor(&mut self, lower: Vec<f64>, size: usize, ridge: f64, par: Par) -> bool {
+        self.size = size;
+        self.factor = lower;
+        self.scale_and_factor(ridge, par)
+    }
+
     fn scale_and_factor(&mut self, ridge: f64, par: Par) -> bool {
         let size = self.size;
         let root = |k: usize| 1.0 / self.factor[k * (size + 1)].max(f64::MIN_POSITIVE).sqrt();

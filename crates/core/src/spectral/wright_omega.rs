@@ -15,9 +15,10 @@ pub fn wright_omega(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    if x < -50.0 {
-        // omega = e^x (1 - e^x + ...): the correction is below half an ulp.
-        return x.exp();
+    if x < -30.0 {
+        // omega = e^x (1 - e^x + 3/2 e^2x - ...): the third term is below 1e-25.
+        let e = x.exp();
+        return e - e * e;
     }
     if x <= 0.0 {
         return lambert_w::lambert_w0(x.exp());

@@ -126,3 +126,63 @@ fn log_add(a: f64, b: f64) -> f64 {
     }
     top + (-(a - b).abs()).exp().ln_1p()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pair law with fields a, b and coupling j, as cells ++, +-, -+, --.
+    fn cells(a: f64, b: f64, j: f64) -> [f64; 4] {
+        let w = [j + a + b, -j + a - b, -j - a + b, j - a - b].map(f64::exp);
+        let z: f64 = w.iter().sum();
+        w.map(|w| w / z)
+    }
+
+    #[test]
+    fn states_match_the_pair_law_they_describe() {
+        let grid = [-2.5, -0.8, -0.1, 0.0, 0.3, 1.1, 3.0];
+        for a in grid {
+            for b in grid {
+                for j in [-2.0, -0.4, -1e-3, 1e-3, 0.7, 1.9] {
+                    let p = cells(a, b, j);
+                    let (s, t) = (p[0] + p[1] - p[2] - p[3], p[0] - p[1] + p[2] - p[3]);
+                    let c = p[0] - p[1] - p[2] + p[3];
+                    let state = EdgeState::new([s.atanh(), t.atanh()], j);
+                    let close = |x: f64, y: f64, what: &str| {
+                        assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()), "{what} at {a} {b} {j}: {x} {y}");
+                    };
+                    close(state.moment, c, "moment");
+                    close(state.messages[0], s.atanh() - a, "first message");
+                    close(state.messages[1], t.atanh() - b, "second message");
+                    let r = (c - s * t) / ((1.0 - s * s) * (1.0 - t * t)).sqrt();
+                    close(state.diagonal, r * r / (1.0 - r * r), "diagonal");
+                    close(state.off_diagonal, r / (1.0 - r * r), "off-diagonal");
+                    let sum: f64 = p.iter().map(|p| 1.0 / p).sum();
+                    close(state.inverse_curvature, 16.0 / sum, "curvature");
+                    close(
+                        state.slopes[0],
+                        (1.0 / p[0] - 1.0 / p[1] + 1.0 / p[2] - 1.0 / p[3]) / sum,
+                        "slope",
+                    );
+                    close(
+                        state.slopes[1],
+                        (1.0 / p[0] + 1.0 / p[1] - 1.0 / p[2] - 1.0 / p[3]) / sum,
+                        "slope",
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn frozen_spins_and_huge_couplings_stay_finite() {
+        for u in [[800.0, -900.0], [1e9, 1e9], [-1e9, 0.0], [0.0, 0.0]] {
+            for j in [-1e9, -1e3, 0.0, 1e-300, 1e9] {
+                let state = EdgeState::new(u, j);
+                let numbers = [state.messages[0], state.messages[1], state.moment, state.information];
+                assert!(numbers.iter().all(|v| v.is_finite()), "{u:?} {j} {state:?}");
+                assert!(state.moment.abs() <= 1.0 + 1e-12 && state.off_diagonal.is_finite());
+            }
+        }
+    }
+}

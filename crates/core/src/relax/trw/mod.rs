@@ -27,7 +27,8 @@ use crate::solution::Solution;
 /// The tree-reweighted upper bound on a pairwise model; exact on forests.
 ///
 /// `min over theta_T of sum_T w_T Phi(theta_T)`, with the edge probabilities of
-/// [`Settings::rho`](crate::Settings): the default optimises them too. Features are ignored.
+/// [`Settings::rho`](crate::Settings): the default optimises them too, except under message passing,
+/// which takes the uniform ones. Features are ignored.
 ///
 /// **Cost** for fixed probabilities about ten Newton steps, each O(m) plus one sparse factorisation
 /// on the graph; optimised probabilities repeat that once or a few times per forest.
@@ -74,7 +75,9 @@ impl Relaxation for Trw {
         let mut monitor = Monitor::new(settings, default_iterations(&model, passing, optimise), observer);
         let eps = problem.eps();
         let job = Job { model: &model, constant: ising.constant() / eps, eps, tol: settings.tol };
-        let mixture = Mixture::start(&model, settings.rho);
+        // Message passing works at fixed probabilities.
+        let rho = if optimise || settings.rho != Rho::Optimized { settings.rho } else { Rho::Uniform };
+        let mixture = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
         let outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
             (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
@@ -104,6 +107,6 @@ fn default_iterations(model: &Scaled, passing: bool, optimise: bool) -> usize {
     match (passing, optimise) {
         (true, _) => message_passing::MAX_SWEEPS,
         (false, false) => 10_000,
-        (false, true) => (2_000_000 / (model.d + model.ends.len()).max(1)).clamp(20, 2000),
+        (false, true) => (1_000_000 / (model.d + model.ends.len()).max(1)).clamp(20, 2000),
     }
 }

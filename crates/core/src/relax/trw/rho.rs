@@ -25,6 +25,12 @@ const KEEP_FRACTION: f64 = 0.05;
 /// convexity it costs no more than this fraction of what the search gains. Relative to the tolerance.
 const START_SHARE: f64 = 0.3;
 
+/// Factor by which that share grows when the search stalls.
+const LIFT: f64 = 100.0;
+
+/// The share beyond which a stalled search ends.
+const LARGEST_SHARE: f64 = 1e-3;
+
 /// Error of the messages at which the inner problem is solved.
 pub(super) const INNER_TOL: f64 = 1e-11;
 
@@ -95,7 +101,8 @@ impl<'a> RhoSearch<'a> {
             let k = weights.len();
             let goal = self.model_minimiser(&gradient, &hessian);
             let slope: f64 = (0..k).map(|a| gradient[a] * (goal[a] - weights[a])).sum();
-            if !(slope < 0.0) || !self.step_towards(&goal, slope, stop) {
+            let moved = slope < 0.0 && self.step_towards(&goal, slope, stop);
+            if !moved {
                 break;
             }
             improved = true;
@@ -123,6 +130,22 @@ impl<'a> RhoSearch<'a> {
         let mut goal: Vec<f64> = (0..k).map(|a| ((weights[a] - least(a)) / room).max(0.0)).collect();
         minimise_on_simplex(hessian, &linear, &mut goal);
         (0..k).map(|a| least(a) + room * goal[a]).collect()
+    }
+
+    /// Gives every edge more probability when the inner problem has become too hard to solve; false
+    /// when that has been done enough.
+    pub(super) fn lift(&mut self, stop: &mut dyn FnMut() -> bool) -> bool {
+        let share: f64 = LIFT * self.least.iter().sum::<f64>();
+        if share > LARGEST_SHARE {
+            return false;
+        }
+        self.least.iter_mut().for_each(|w| *w *= LIFT);
+        self.mixture.weights.iter_mut().for_each(|w| *w *= 1.0 - share);
+        self.mixture.weights.iter_mut().zip(&self.least).for_each(|(w, least)| *w += least);
+        let rho = self.mixture.rho(self.inner.rho.len());
+        let dual = self.solve_inner(&rho, stop);
+        self.inner = Inner::new(self.model, &self.mixture, rho, dual);
+        true
     }
 
     /// How much the best forest of the mixture could gain at most.
@@ -186,7 +209,7 @@ impl<'a> RhoSearch<'a> {
         let noise = 1e-14 * (self.model.d as f64 + self.inner.upper.abs());
         let gap = self.forest_gap(&self.inner);
         let mut t = self.longest_step(goal);
-        for _ in 0..25 {
+        for _ in 0..12 {
             self.mixture.weights = old.iter().zip(goal).map(|(w, g)| w + t * (g - w)).collect();
             let rho = self.mixture.rho(self.inner.rho.len());
             let mut stopped = false;

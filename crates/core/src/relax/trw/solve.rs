@@ -150,11 +150,12 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
             break stop;
         }
         let target = 0.3 * job.allowed_gap(best.upper);
-        let improved = search.improve(&vertex, target, &mut || {
+        let mut poll = || {
             interrupted = interrupted.or_else(|| monitor.interrupted());
             interrupted.is_some()
-        });
-        if !improved && interrupted.is_none() {
+        };
+        let improved = search.improve(&vertex, target, &mut poll) || poll() || search.lift(&mut poll);
+        if !improved {
             break StopReason::Stalled;
         }
     };

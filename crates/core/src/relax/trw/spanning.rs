@@ -103,25 +103,42 @@ pub(crate) fn effective_resistance(d: usize, ends: &[[u32; 2]]) -> Vec<f64> {
         .collect()
 }
 
-/// Forests and weights of a uniform-spanning-forest mixture, or of a cover on large graphs.
-pub(crate) fn resistance_mixture(d: usize, ends: &[[u32; 2]]) -> (Vec<Vec<u32>>, Vec<f64>) {
+/// A cover with equal weights.
+pub(crate) fn uniform_cover(d: usize, ends: &[[u32; 2]]) -> (Vec<Vec<u32>>, Vec<f64>) {
     let covering = cover(d, ends);
+    let weights = vec![1.0 / covering.len() as f64; covering.len()];
+    (covering, weights)
+}
+
+/// Forests and weights of a uniform-spanning-forest mixture, or of a cover on large graphs; `stop`
+/// is asked before every forest.
+pub(crate) fn resistance_mixture(
+    d: usize,
+    ends: &[[u32; 2]],
+    stop: &mut dyn FnMut() -> bool,
+) -> (Vec<Vec<u32>>, Vec<f64>) {
+    let (covering, weights) = uniform_cover(d, ends);
     if covering.len() == 1 || ends.len() > MAX_DECOMPOSED_EDGES {
-        let weights = vec![1.0 / covering.len() as f64; covering.len()];
         return (covering, weights);
     }
-    decompose(d, ends, &effective_resistance(d, ends), covering)
+    decompose(d, ends, &effective_resistance(d, ends), covering, stop)
 }
 
 /// Weights on forests whose mixture has edge probabilities `rho`, by fully corrective conditional
 /// gradient from the forests `start`, which cover every edge.
 ///
 /// **Cost** one maximum spanning forest and one quadratic program per forest.
-fn decompose(d: usize, ends: &[[u32; 2]], rho: &[f64], start: Vec<Vec<u32>>) -> (Vec<Vec<u32>>, Vec<f64>) {
+fn decompose(
+    d: usize,
+    ends: &[[u32; 2]],
+    rho: &[f64],
+    start: Vec<Vec<u32>>,
+    stop: &mut dyn FnMut() -> bool,
+) -> (Vec<Vec<u32>>, Vec<f64>) {
     let (mut forests, covering) = (start.clone(), start);
     let mut weights = vec![1.0 / forests.len() as f64; forests.len()];
     let mut best = f64::INFINITY;
-    while forests.len() < MAX_DECOMPOSITION {
+    while forests.len() < MAX_DECOMPOSITION && !stop() {
         let k = forests.len();
         let mut gram = vec![0.0; k * k];
         let mut linear = vec![0.0; k];
@@ -202,7 +219,7 @@ mod tests {
             let (d, ends) = grid(side);
             let rho = effective_resistance(d, &ends);
             assert!((rho.iter().sum::<f64>() - (d - 1) as f64).abs() < 1e-12);
-            let (forests, weights) = resistance_mixture(d, &ends);
+            let (forests, weights) = resistance_mixture(d, &ends, &mut || false);
             let mut achieved = vec![0.0; ends.len()];
             for (f, w) in forests.iter().zip(&weights) {
                 f.iter().for_each(|&e| achieved[e as usize] += w);

@@ -1,6 +1,6 @@
 //! Mixtures of forests: the dual side of TRW, valid at every point.
 
-use super::spanning::{resistance_mixture, stars};
+use super::spanning::{resistance_mixture, stars, uniform_cover};
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::Result;
 use crate::model::{Ising, Polynomial};
@@ -82,13 +82,16 @@ impl Mixture {
         Mixture { forests, weights }
     }
 
-    /// The starting mixture for `rho`: stars on complete graphs unless resistances are asked for.
-    pub(crate) fn start(model: &Scaled, rho: Rho) -> Self {
+    /// The starting mixture for `rho`: stars on complete graphs unless resistances are asked for, a
+    /// few forests that cover the edges when probabilities are to be optimised. `stop` cuts the
+    /// decomposition of resistances short.
+    pub(crate) fn start(model: &Scaled, rho: Rho, stop: &mut dyn FnMut() -> bool) -> Self {
         let d = model.d;
         let complete = d >= 2 && model.ends.len() == d * (d - 1) / 2;
-        let (edges, weights) = match complete && rho != Rho::Resistance {
-            true => (stars(d, &model.ends), vec![1.0; d]),
-            false => resistance_mixture(d, &model.ends),
+        let (edges, weights) = match rho {
+            Rho::Uniform | Rho::Optimized if complete => (stars(d, &model.ends), vec![1.0; d]),
+            Rho::Optimized => uniform_cover(d, &model.ends),
+            Rho::Uniform | Rho::Resistance => resistance_mixture(d, &model.ends, stop),
         };
         Mixture::new(model, &edges, &weights)
     }
@@ -195,5 +198,44 @@ impl Mixture {
         });
         let components = components.collect::<Result<Vec<_>>>()?;
         Ok(Certificate { eps, slack: Slack::default(), components, witness: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradient_matches_differences_and_any_messages_bound_phi() {
+        let ising = Ising::new(
+            4,
+            &[0.3, -0.2, 0.5, 0.0],
+            &[(0, 1, 0.9), (1, 2, -1.1), (2, 3, 0.4), (0, 3, 0.7), (0, 2, 0.2)],
+        )
+        .unwrap();
+        let model = Scaled::new(&ising, 1.0, true).unwrap();
+        let mixture = Mixture::start(&model, Rho::Resistance, &mut || false);
+        let mut messages: Messages = (0..5).map(|e| [0.1 * e as f64 - 0.2, 0.3 - 0.05 * e as f64]).collect();
+        let mut gradient = vec![[0.0; 2]; 5];
+        let (value, _) = mixture.value_and_gradient(&model, &messages, &mut gradient);
+        let exact: f64 = (0..16u32)
+            .map(|bits| {
+                let x: Vec<i8> = (0..4).map(|i| if bits >> i & 1 == 1 { 1 } else { -1 }).collect();
+                ising.value(&x).exp() / 16.0
+            })
+            .sum();
+        assert!(value > exact.ln());
+        for e in 0..5 {
+            for side in 0..2 {
+                let step = 1e-5;
+                messages[e][side] += step;
+                let above = mixture.value(&model, &messages);
+                messages[e][side] -= 2.0 * step;
+                let below = mixture.value(&model, &messages);
+                messages[e][side] += step;
+                let slope = (above - below) / (2.0 * step);
+                assert!((slope - gradient[e][side]).abs() < 1e-9, "{e} {side}");
+            }
+        }
     }
 }

@@ -39,6 +39,18 @@ pub fn random_mixture(random: &mut Random, f: &Polynomial, eps: f64) -> Certific
     Certificate { eps, slack: Slack::default(), components, witness: None }
 }
 
+/// f itself, by elimination or as a hollow matrix, for models at the edge of overflow.
+pub fn random_mixture_of_itself(random: &mut Random, f: &Polynomial) -> Certificate {
+    if random.below(2) == 0 {
+        let order = random_order(random, f.d());
+        return single(1.0, Form::Elimination { polynomial: f.clone(), order });
+    }
+    let matrix = hollow(f);
+    let (mut eigen, mut work) = (Eigen::default(), zbound::spectral::EigenWork::default());
+    let _ = zbound::spectral::eigh(&matrix, &mut eigen, &mut work);
+    single(1.0, Form::Spectral { features: Features::degree(f.d(), 1), matrix, eigen })
+}
+
 pub fn random_order(random: &mut Random, d: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..d as u32).collect();
     for k in (1..d).rev() {
@@ -88,8 +100,8 @@ pub fn random_logdet(random: &mut Random, f: &Polynomial, eps: f64) -> Certifica
     let n = matrix.n();
     let mut shifted = matrix.clone();
     shifted.data_mut().iter_mut().for_each(|v| *v = -*v);
-    for i in 0..n {
-        shifted.data_mut()[i * (n + 1)] += lambda[i];
+    for (i, l) in lambda.iter().enumerate() {
+        shifted.data_mut()[i * (n + 1)] += l;
     }
     let eigen = decompose(&shifted);
     single(eps, Form::LogDet { lambda, matrix, eigen })

@@ -1,0 +1,130 @@
+//! `zbound bench`: every method side by side, on this machine.
+
+use crate::output;
+use crate::progress::Watch;
+use crate::table::duration;
+use anyhow::{Context as _, Result};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use zbound::generate::{Family, GenerateSpec, Graph, generate};
+use zbound::record::{BoundRecord, Status};
+use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
+use zbound::{Model, Settings};
+
+const EXAMPLES: &str = "\
+Times are wall-clock seconds of one run each, certification included; upper bounds are on log Z.
+
+Examples:
+  zbound bench
+  zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
+
+/// Options of `zbound bench`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Numbers of spins
+    #[arg(long, value_delimiter = ',', default_value = "10,20,40")]
+    d: Vec<usize>,
+    /// Distribution of fields and couplings, as for `zbound generate`
+    #[arg(long, default_value = "logdet-mixed")]
+    family: Family,
+    /// Graph, as for `zbound generate`
+    #[arg(long, default_value = "complete")]
+    graph: Graph,
+    /// Strength of the couplings
+    #[arg(long, default_value_t = 0.25)]
+    w: f64,
+    /// Seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Relative gap at which a method has converged
+    #[arg(long, value_name = "T", default_value_t = 1e-8)]
+    tol: f64,
+    /// Seconds for all methods on one model together
+    #[arg(long, value_name = "S", default_value_t = 20.0)]
+    time_limit: f64,
+    /// One JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct BenchRecord {
+    schema: &'static str,
+    version: &'static str,
+    models: Vec<BoundRecord>,
+}
+
+impl Args {
+    /// Runs the command; `Ok` is the exit code.
+    pub(crate) fn run(self) -> Result<u8> {
+        let mut watch = Watch::new()?;
+        let mut models = Vec::new();
+        let mut code = 0;
+        for &d in &self.d {
+            let report = bound(&self.draw(d)?, &self.request(d), &mut watch)?;
+            code = code.max(report.outcome.exit_code());
+            let cancelled = report.outcome == Outcome::Cancelled;
+            models.push(report.record);
+            if cancelled {
+                break;
+            }
+        }
+        watch.finish();
+        match self.json {
+            true => output::print_json(&BenchRecord {
+                schema: "zbound.bench/1",
+                version: env!("CARGO_PKG_VERSION"),
+                models,
+            })?,
+            false => output::print(&render(&models))?,
+        }
+        Ok(code)
+    }
+
+    fn draw(&self, d: usize) -> Result<Model> {
+        let (family, graph) = (self.family, self.graph);
+        let spec = GenerateSpec { family, graph, d, w: self.w, seed: self.seed };
+        Ok(Model::from(generate(&spec).with_context(|| format!("--d {d}"))?))
+    }
+
+    fn request(&self, d: usize) -> BoundRequest {
+        let mut request = BoundRequest::default();
+        request.methods = MethodChoice::All;
+        request.settings = Settings::default().with_tol(self.tol).with_time_limit(Some(self.time_limit));
+        request.path = Some(format!("{}-{}-{d}-{}", self.family.name(), self.graph.name(), self.seed));
+        request
+    }
+}
+
+/// One row per model and method that ran.
+fn render(models: &[BoundRecord]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_BORDERS_ONLY_CONDENSED);
+    table.set_header(["d", "edges", "method", "upper", "gap", "iterations", "eig", "time", "status"]);
+    for record in models {
+        for result in record.results.iter().filter(|r| r.status != Status::NotApplicable) {
+            let number = |value: Option<f64>, digits: usize| {
+                value.map_or_else(|| "-".to_owned(), |v| crate::decimal::round_up_display(v, digits))
+            };
+            table.add_row([
+                record.model.d.to_string(),
+                record.model.edges.to_string(),
+                result.method.name().to_owned(),
+                number(result.log_z.upper, 4),
+                result.relaxation_gap.map_or_else(|| "-".to_owned(), |gap| format!("{gap:.1e}")),
+                result.iterations.to_string(),
+                result.eigendecompositions.to_string(),
+                duration(result.seconds),
+                result.status.name().to_owned(),
+            ]);
+        }
+    }
+    for column in [0, 1, 3, 4, 5, 6, 7] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}

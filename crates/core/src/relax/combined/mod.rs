@@ -1,0 +1,159 @@
+//! The combined bound: tree entropies over moments that are positive semidefinite and satisfy every
+//! triangle inequality, with an optimised tree distribution.
+//!
+//! In the dual this is the decomposition `f + cuts + z^T S z = sum_T w_T f_T` of docs/theory.md,
+//! section 1. TRW is the case S = 0 without cuts; the other relaxations are run as parts, and the
+//! best certificate seen is the one returned, so the bound is never worse than any of them.
+
+mod barrier;
+mod mixture;
+mod pairs;
+mod search;
+
+use super::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::problem::Problem;
+use crate::settings::{Greedy, Method, Settings, Solver};
+use crate::solution::{Solution, StopReason};
+use search::Search;
+
+/// The combined bound of trees, positivity, triangle inequalities and the single relaxations.
+///
+/// ```
+/// use zbound::relax::{Combined, Quantum, Relaxation};
+/// use zbound::{Features, Ising, Problem, Settings};
+/// let model = Ising::new(3, &[0.3, -0.2, 0.1], &[(0, 1, 0.9), (1, 2, -0.4), (0, 2, 0.7)])?;
+/// let problem = Problem::new(model, Features::degree(3, 1))?;
+/// let single = Quantum::default().solve(&problem, &Settings::default())?.upper.unwrap();
+/// let combined = Combined.solve(&problem, &Settings::default())?.upper.unwrap();
+/// assert!(combined.phi() < single.phi());
+/// # Ok::<(), zbound::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Combined;
+
+/// Spins above which the dense Newton system over all pairs is not formed: the parts alone are run.
+const MAX_DENSE: usize = 120;
+/// Spins up to which greedy selection is one of the parts without a time limit.
+const GREEDY_SPINS: usize = 20;
+/// Share of a time limit given to each part.
+const PART_SHARE: f64 = 0.15;
+/// Seconds for a part on larger models when there is no time limit.
+const PART_SECONDS: f64 = 2.0;
+
+impl Relaxation for Combined {
+    fn solve_with(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        settings.validate()?;
+        check_solver(settings)?;
+        let Some(ising) = problem.polynomial().as_ising() else {
+            let term = &problem.polynomial().terms()[0].0;
+            return Err(Error::NotApplicable(format!(
+                "combined needs a pairwise model; term {term} has arity three or more"
+            )));
+        };
+        let mut monitor = Monitor::new(settings, 100_000, observer);
+        let (mut best, trw) = parts(problem, settings, &mut monitor)?;
+        let mut stop = monitor.interrupted();
+        if ising.d() > MAX_DENSE {
+            best.reason =
+                Some(format!("above {MAX_DENSE} spins the best of the single relaxations is returned"));
+            stop = stop.or(Some(StopReason::Stalled));
+        } else if stop.is_none() && ising.d() > 0 {
+            let mut search = Search::new(problem, ising, trw.certificate.as_ref(), settings);
+            stop = Some(search.run(settings, &mut monitor));
+            let found = search.solution(problem)?;
+            best = better(found, best);
+        }
+        best.method = Method::Combined;
+        best.solver = None;
+        best.stop = stop.unwrap_or(StopReason::Converged);
+        best.iterations = monitor.iterations;
+        best.eigendecompositions = monitor.eigendecompositions;
+        best.seconds = monitor.seconds();
+        best.trace = monitor.trace;
+        Ok(best)
+    }
+}
+
+fn check_solver(settings: &Settings) -> Result<()> {
+    match settings.solver {
+        Solver::Auto | Solver::InteriorPoint => Ok(()),
+        other => {
+            Err(Error::Setting(format!("solver {} is inapplicable to combined; use auto", other.name())))
+        }
+    }
+}
+
+/// The better certified of two solutions; an uncertified one never wins.
+fn better(a: Solution, b: Solution) -> Solution {
+    let value = |s: &Solution| s.upper.map_or(f64::INFINITY, |u| u.phi());
+    if value(&a) <= value(&b) { a } else { b }
+}
+
+/// The single relaxations: the best of them, and TRW for its trees.
+fn parts(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<(Solution, Solution)> {
+    let d = problem.d();
+    let linear = problem.with_features(Features::degree(d, 1))?;
+    let small = d <= GREEDY_SPINS;
+    let trw = part(&Trw, problem, settings, small, monitor)?;
+    let mut best = trw.clone();
+    let own: [(&dyn Relaxation, &Problem); 3] =
+        [(&Quantum::default(), &linear), (&Quantum::default(), problem), (&LogDet, problem)];
+    for (k, (relaxation, problem)) in own.into_iter().enumerate() {
+        if (k != 1 || !problem.features().is_linear()) && monitor.interrupted().is_none() {
+            best = better(part(relaxation, problem, settings, small, monitor)?, best);
+        }
+    }
+    if small && monitor.interrupted().is_none() {
+        let three = match settings.greedy {
+            Greedy::Count(count) => Greedy::Count(count),
+            Greedy::Auto => Greedy::Count(3),
+        };
+        let greedy = settings.clone().with_greedy(three);
+        best = better(part(&QuantumGreedy, &linear, &greedy, small, monitor)?, best);
+    }
+    Ok((best, trw))
+}
+
+/// One part under its share of the time; a part that is refused counts as no bound.
+fn part(
+    relaxation: &dyn Relaxation,
+    problem: &Problem,
+    settings: &Settings,
+    small: bool,
+    monitor: &mut Monitor<'_>,
+) -> Result<Solution> {
+    let share = monitor.seconds_left().map(|left| PART_SHARE * left);
+    let limit = if small { share } else { Some(share.unwrap_or(PART_SECONDS).min(PART_SECONDS)) };
+    let inner = Settings {
+        solver: Solver::Auto,
+        trace: false,
+        time_limit_secs: limit,
+        max_iterations: None,
+        ..settings.clone()
+    };
+    let outcome = {
+        let mut relay = |_: &Progress| match monitor.interrupted() {
+            Some(StopReason::Cancelled) => Flow::Stop,
+            _ => Flow::Continue,
+        };
+        relaxation.solve_with(problem, &inner, &mut relay)
+    };
+    match outcome {
+        Ok(solution) => {
+            monitor.eigendecompositions += solution.eigendecompositions;
+            Ok(solution)
+        }
+        Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Features(_)) => {
+            Ok(Solution::new(Method::Combined, StopReason::NumericalTrouble))
+        }
+        Err(error) => Err(error),
+    }
+}
