@@ -92,26 +92,27 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// One greedy path for several numbers of features: the selection runs once to the largest; the
-    /// smaller ones are solved again on the features chosen by then, which gives their marginals.
+    /// One greedy path for several numbers of features: the selection runs once to the largest, and
+    /// every number is solved again on the features chosen by then. The method's own answer is the
+    /// best along its path; a record is about exactly k features, and has their marginals.
     fn greedy_path(
         &self,
         group: &[&Job],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<SweepRecord>, String> {
         let longest = group.iter().copied().max_by_key(|job| job.settings.k).ok_or("an empty group")?;
-        let (last, result) = self.single(longest, &longest.settings, None, stop)?;
-        let steps = result.and_then(|r| r.steps);
+        let (whole, result) = self.single(longest, &longest.settings, None, stop)?;
+        let Some(steps) = result.and_then(|r| r.steps) else {
+            let empty = |job: &&Job| SweepRecord::empty(job, &whole.status, whole.reason.clone());
+            return Ok(group.iter().map(empty).collect());
+        };
         let mut out = Vec::with_capacity(group.len());
         for &job in group {
+            let mut record = self.prefix(job, &steps, stop)?;
             if job.key == longest.key {
-                out.push(last.clone());
-                continue;
+                record.seconds = whole.seconds;
+                record.iterations = whole.iterations;
             }
-            let record = match &steps {
-                Some(steps) => self.prefix(job, steps, stop)?,
-                None => SweepRecord::empty(job, &last.status, last.reason.clone()),
-            };
             out.push(record);
         }
         Ok(out)
@@ -127,7 +128,12 @@ impl<'a> Prepared<'a> {
         let text = |e: zbound::Error| e.to_string();
         let f = self.model.polynomial().map_err(text)?;
         let base = job.settings.request(self.instance.eps)?.features.resolve(&f).map_err(text)?;
-        let added = steps.iter().take(job.settings.k.unwrap_or(0));
+        let k = job.settings.k.unwrap_or(0);
+        if steps.len() < k {
+            let why = format!("the selection ended after {} features", steps.len());
+            return Ok(SweepRecord::empty(job, Status::NotApplicable.name(), Some(why)));
+        }
+        let added = steps.iter().take(k);
         let mut sets = base.sets().to_vec();
         sets.extend(added.map(|step| step.feature.iter().copied().collect::<VarSet>()));
         let settings = MethodSettings { method: Method::Quantum.name().into(), ..job.settings.clone() };

@@ -4,4 +4,6 @@ mod bound;
 mod certificate;
 mod commands;
 mod examples;
+mod reproduce;
 mod support;
+mod sweep;
