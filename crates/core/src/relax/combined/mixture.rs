@@ -22,7 +22,7 @@ impl Mixture {
         let ends: Vec<[u32; 2]> = ising.edges().to_vec();
         let (forests, weights) = match d > 2 && m == d * (d - 1) / 2 {
             true => (stars(d, &ends), vec![1.0 / d as f64; d]),
-            false => resistance_mixture(d, &ends),
+            false => resistance_mixture(d, &ends, &mut || false),
         };
         let number = |e: &u32| {
             let [i, j] = ends[*e as usize];
