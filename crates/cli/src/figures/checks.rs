@@ -28,8 +28,9 @@ pub(crate) struct Finding {
     pub(crate) evidence: String,
 }
 
-/// "Competitive" made a number: at most this much above, in nats per spin.
-pub(super) const COMPETITIVE: f64 = 0.02;
+/// "Competitive" made a number: at most this much above, in nats per spin (7 % of the entropy log 2 of
+/// a free spin).
+pub(super) const COMPETITIVE: f64 = 0.05;
 
 /// A test on one panel and row.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +49,12 @@ pub(super) enum Check {
     },
     /// `|a| <= limit` in the mean at the largest x.
     EndsAtZero { panel: usize, row: usize, a: &'static str, limit: f64 },
-    /// `a < 0` in the mean at every x in `[from, to]`.
-    Negative { panel: usize, row: usize, a: &'static str, from: f64, to: f64 },
+    /// `a <= limit` in the mean at every x in `[from, to]`.
+    AtMost { panel: usize, row: usize, a: &'static str, limit: f64, from: f64, to: f64 },
+    /// The mean of `a` over all x is above that of `b`.
+    LargerOnAverage { panel: usize, row: usize, a: &'static str, b: &'static str },
+    /// The mean at the last x is below the mean at the first x.
+    Falls { panel: usize, row: usize, a: &'static str },
     /// A straight line explains at least this share of the variance of the means over x.
     Straight { panel: usize, row: usize, a: &'static str, share: f64 },
     /// The mean at the last x is at most `factor` times the mean at the middle x.
@@ -65,7 +70,30 @@ pub(super) enum Check {
 type Outcome = Option<(bool, String)>;
 
 impl Check {
+    /// The panel it is about.
+    fn panel(self) -> usize {
+        match self {
+            Check::Below { panel, .. }
+            | Check::SomewhereAbove { panel, .. }
+            | Check::EndsAtZero { panel, .. }
+            | Check::AtMost { panel, .. }
+            | Check::LargerOnAverage { panel, .. }
+            | Check::Falls { panel, .. }
+            | Check::Straight { panel, .. }
+            | Check::Flattens { panel, .. }
+            | Check::Power { panel, .. }
+            | Check::Exponential { panel, .. } => panel,
+        }
+    }
+
+    /// Whether it holds, and the number, with the letter of its panel where there are several.
     pub(super) fn evaluate(self, data: &FigureData) -> Outcome {
+        let (holds, evidence) = self.measure(data)?;
+        let letter = char::from(b'a' + self.panel() as u8);
+        Some((holds, if data.panels.len() > 1 { format!("({letter}) {evidence}") } else { evidence }))
+    }
+
+    fn measure(self, data: &FigureData) -> Outcome {
         match self {
             Check::Below { panel, row, a, b, slack, from, to } => {
                 let worst = largest_excess(data, (panel, row), (a, b), (from, to))?;
@@ -85,11 +113,26 @@ impl Check {
                 let (x, y) = data.curve(panel, row, a)?.means().last().copied()?;
                 Some((y.abs() <= limit, format!("{a} = {} at x = {}", number(y), number(x))))
             }
-            Check::Negative { panel, row, a, from, to } => {
-                let means =
-                    data.curve(panel, row, a)?.means().into_iter().filter(|(x, _)| (from..=to).contains(x));
-                let (x, y) = means.max_by(|p, q| p.1.total_cmp(&q.1))?;
-                Some((y < 0.0, format!("largest {a} = {} at x = {}", number(y), number(x))))
+            Check::AtMost { panel, row, a, limit, from, to } => {
+                let means = data.curve(panel, row, a)?.means().into_iter();
+                let (x, y) =
+                    means.filter(|(x, _)| (from..=to).contains(x)).max_by(|p, q| p.1.total_cmp(&q.1))?;
+                Some((y <= limit, format!("largest {a} = {} at x = {}", number(y), number(x))))
+            }
+            Check::LargerOnAverage { panel, row, a, b } => {
+                let average = |name| {
+                    let values: Vec<f64> =
+                        data.curve(panel, row, name)?.means().into_iter().map(|p| p.1).collect();
+                    Some(mean(&values))
+                };
+                let (left, right) = (average(a)?, average(b)?);
+                Some((left > right, format!("{a} {} against {b} {}", number(left), number(right))))
+            }
+            Check::Falls { panel, row, a } => {
+                let means = data.curve(panel, row, a)?.means();
+                let (first, last) = (means.first()?, means.last()?);
+                let evidence = format!("{a} goes from {} to {}", number(first.1), number(last.1));
+                Some((last.1 < first.1, evidence))
             }
             Check::Straight { panel, row, a, share } => {
                 let (slope, explained) = line_fit(&data.curve(panel, row, a)?.means())?;

@@ -86,7 +86,7 @@ fn logp() -> Vec<Statement> {
         ),
         says(
             "while the gains for the complete graph are less pronounced",
-            "complete graph: greedy is nowhere more than 0.02 above the order by degree",
+            "complete graph: greedy is nowhere more than 0.05 above the order by degree",
             vec![below(2, "greedy", "quantum", COMPETITIVE, ALL)],
         ),
         says(
@@ -114,14 +114,11 @@ fn kl() -> Vec<Statement> {
 
 /// The quantum marginals are worse than those of `TRW` and `log-det`.
 fn marginals(panels: &[usize]) -> Statement {
-    let check = |panel, b| {
-        let (from, to) = ALL;
-        QUANTUM.map(|a| Check::SomewhereAbove { panel, row: 1, a, b, slack: 0.0, from, to })
-    };
+    let check = |panel, b| QUANTUM.map(|a| Check::LargerOnAverage { panel, row: 1, a, b });
     let checks = panels.iter().flat_map(|&p| ["TRW", "log-det"].into_iter().flat_map(move |b| check(p, b)));
     says(
         "For the l1_error, our relaxations exhibit higher error than both the TRW and log-determinant relaxations",
-        "mean error in marginals of quantum and greedy above both others somewhere on every panel",
+        "error in marginals of quantum and greedy, averaged over w, above both others on every panel",
         checks.collect(),
     )
 }
@@ -135,7 +132,7 @@ fn comp_2() -> Vec<Statement> {
         ),
         says(
             "They are competitive with the TRW relaxation for low coupling strength",
-            "at most 0.02 above TRW for w <= 1/6",
+            "at most 0.05 above TRW for w <= 1/6",
             both(&[0, 1, 2], |p, a| below(p, a, "TRW", COMPETITIVE, (0.0, LOW))),
         ),
         says(
@@ -145,7 +142,7 @@ fn comp_2() -> Vec<Statement> {
         ),
         says(
             "for mixed couplings, the greedy relaxation stays competitive with TRW even at higher coupling strength",
-            "greedy at most 0.02 above TRW for w >= 1/3, mixed",
+            "greedy at most 0.05 above TRW for w >= 1/3, mixed",
             vec![below(1, "greedy", "TRW", COMPETITIVE, (HIGH, 1.0))],
         ),
         says(
@@ -161,12 +158,12 @@ fn comp_1() -> Vec<Statement> {
     vec![
         says(
             "Our relaxations on the log-partition function are competitive with the TRW relaxation for low coupling strength",
-            "at most 0.02 above TRW for w <= 1/6",
+            "at most 0.05 above TRW for w <= 1/6",
             both(&[0, 1], |p, a| below(p, a, "TRW", COMPETITIVE, (0.0, LOW))),
         ),
         says(
             "For mixed couplings, the greedy relaxation stays competitive with TRW even at higher coupling strength",
-            "greedy at most 0.02 above TRW for w >= 1/3, mixed",
+            "greedy at most 0.05 above TRW for w >= 1/3, mixed",
             vec![below(1, "greedy", "TRW", COMPETITIVE, (HIGH, 1.0))],
         ),
         says(
@@ -197,12 +194,12 @@ fn comp_rho_fixed_2() -> Vec<Statement> {
         loses_when_attractive(),
         says(
             "but stay competitive with the log-determinant relaxation for mixed coupling and repulsive coupling",
-            "at most 0.02 above log-det at every w, mixed and repulsive",
+            "at most 0.05 above log-det at every w, mixed and repulsive",
             both(&[1, 2], |p, a| below(p, a, "log-det", COMPETITIVE, ALL)),
         ),
         says(
             "while the performance of the TRW relaxation deteriorates",
-            "TRW more than 0.02 above both others somewhere with w >= 1/3, mixed and repulsive",
+            "TRW more than 0.05 above both others somewhere with w >= 1/3, mixed and repulsive",
             [1, 2]
                 .into_iter()
                 .flat_map(|p| ["quantum", "log-det"].map(|b| above(p, "TRW", b, COMPETITIVE, (HIGH, 1.0))))
@@ -216,12 +213,12 @@ fn comp_rho_fixed_1() -> Vec<Statement> {
         loses_when_attractive(),
         says(
             "they stay competitive with the log-determinant relaxation for mixed coupling",
-            "at most 0.02 above log-det at every w, mixed",
+            "at most 0.05 above log-det at every w, mixed",
             both(&[1], |p, a| below(p, a, "log-det", COMPETITIVE, ALL)),
         ),
         says(
             "while the TRW relaxation becomes significantly worse at high coupling strength",
-            "TRW more than 0.02 above log-det and quantum somewhere with w >= 1/3, mixed",
+            "TRW more than 0.05 above log-det and quantum somewhere with w >= 1/3, mixed",
             ["quantum", "log-det"].map(|b| above(1, "TRW", b, COMPETITIVE, (HIGH, 1.0))).to_vec(),
         ),
         marginals(&[0, 1]),
@@ -233,7 +230,7 @@ fn comp_3() -> Vec<Statement> {
     vec![
         says(
             "our relaxations are competitive with the log-determinant relaxation at low-temperature",
-            "at most 0.02 above log-det at eps = 0.1",
+            "at most 0.05 above log-det at eps = 0.1",
             both(&[0], |p, a| below(p, a, "log-det", COMPETITIVE, low)),
         ),
         says(
@@ -248,7 +245,7 @@ fn comp_3() -> Vec<Statement> {
         ),
         says(
             "They are also better than the TRW relaxation at low temperature and stay competitive as the temperature increase",
-            "quantum and greedy <= TRW at eps = 0.1, at most 0.02 above it everywhere",
+            "quantum and greedy <= TRW at eps = 0.1, at most 0.05 above it everywhere",
             both(&[0], |p, a| below(p, a, "TRW", 0.0, low))
                 .into_iter()
                 .chain(both(&[0], |p, a| below(p, a, "TRW", COMPETITIVE, ALL)))
@@ -279,7 +276,8 @@ fn comp_3() -> Vec<Statement> {
 
 /// Each number of features gains over the one before, on the panel.
 fn more_is_better(panel: usize) -> Vec<Check> {
-    let mut checks = vec![Check::Negative { panel, row: 0, a: "greedy_3", from: f64::MIN, to: f64::MAX }];
+    let mut checks =
+        vec![Check::AtMost { panel, row: 0, a: "greedy_3", limit: 0.0, from: f64::MIN, to: f64::MAX }];
     let pairs = [("greedy_6", "greedy_3"), ("greedy_8", "greedy_6"), ("greedy_10", "greedy_8")];
     checks.extend(pairs.map(|(a, b)| below(panel, a, b, 0.0, ALL)));
     checks
@@ -289,7 +287,7 @@ fn hierarchies_1() -> Vec<Statement> {
     vec![
         says(
             "additional features increase the normalized relative gain in bound over the whole range of temperature",
-            "greedy_10 <= greedy_8 <= greedy_6 <= greedy_3 < 0 in the mean at every eps",
+            "greedy_10 <= greedy_8 <= greedy_6 <= greedy_3 <= 0 in the mean at every eps",
             more_is_better(0),
         ),
         says(
@@ -304,23 +302,13 @@ fn hierarchies_2a() -> Vec<Statement> {
     vec![
         says(
             "additional features increase the normalized relative gain in bound over the whole range of coupling strength, and type of couplings",
-            "greedy_10 <= greedy_8 <= greedy_6 <= greedy_3 < 0 in the mean at every w, three panels",
+            "greedy_10 <= greedy_8 <= greedy_6 <= greedy_3 <= 0 in the mean at every w, three panels",
             (0..3).flat_map(more_is_better).collect(),
         ),
         says(
             "with a larger gain at high coupling strength",
-            "the gain of greedy_10 grows along w: a straight line of negative slope would do; tested as gain at w = 0.5 below -0.01",
-            (0..3)
-                .map(|panel| Check::Below {
-                    panel,
-                    row: 0,
-                    a: "greedy_10",
-                    b: "greedy_3",
-                    slack: -1e-3,
-                    from: 0.5,
-                    to: 0.5,
-                })
-                .collect(),
+            "the gain of greedy_10 is larger (more negative) at w = 0.5 than at w = 0, three panels",
+            (0..3).map(|panel| Check::Falls { panel, row: 0, a: "greedy_10" }).collect(),
         ),
     ]
 }
@@ -341,16 +329,22 @@ fn hierarchies_2b() -> Vec<Statement> {
 }
 
 fn comp_large_d() -> Vec<Statement> {
-    let worse = |a| Check::Negative { panel: 0, row: 0, a, from: HIGH, to: 1.0 };
+    // Every curve is relative to log-det here.
+    let at_most = |panel, a, limit, from| Check::AtMost { panel, row: 0, a, limit, from, to: 1.0 };
     vec![
         says(
             "For attractive coupling, our relaxations are not as good as competing algorithms as soon as the coupling strength increase",
-            "TRW <= quantum, and TRW at or below log-det, for w >= 1/3, attractive",
-            vec![below(0, "TRW", "quantum", 0.0, (HIGH, 1.0)), worse("TRW")],
+            "TRW <= quantum and TRW <= log-det for w >= 1/3, attractive",
+            vec![below(0, "TRW", "quantum", 0.0, (HIGH, 1.0)), at_most(0, "TRW", 0.0, HIGH)],
         ),
         says(
-            "but stay competitive with the log-determinant relaxation for mixed coupling and repulsive coupling, while the performance of the TRW relaxation deteriorates",
-            "TRW more than 0.02 above quantum somewhere with w >= 1/3, mixed and repulsive",
+            "but stay competitive with the log-determinant relaxation for mixed coupling and repulsive coupling",
+            "quantum at most 0.05 above log-det at every w, mixed and repulsive",
+            [1, 2].map(|p| at_most(p, "quantum", COMPETITIVE, 0.0)).to_vec(),
+        ),
+        says(
+            "while the performance of the TRW relaxation deteriorates",
+            "TRW more than 0.05 above quantum somewhere with w >= 1/3, mixed and repulsive",
             [1, 2].map(|p| above(p, "TRW", "quantum", COMPETITIVE, (HIGH, 1.0))).to_vec(),
         ),
     ]

@@ -51,8 +51,8 @@ impl Layout {
         let width = column * panels as f64;
         let top = TOP + plot_height + BOTTOM;
         let legend = legend(chart, width, top + 0.6 * LEGEND_LINE);
-        let lines = legend.last().map_or(0.0, |entry| (entry.3 - top) / LEGEND_LINE + 0.9);
-        Layout { width, height: top + lines.ceil() * LEGEND_LINE, axes, legend }
+        let height = legend.last().map_or(top, |entry| entry.3 + 0.5 * LEGEND_LINE);
+        Layout { width, height: height.ceil(), axes, legend }
     }
 }
 
