@@ -7,6 +7,7 @@
 mod axis;
 mod config;
 mod eta;
+mod kl;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plan;

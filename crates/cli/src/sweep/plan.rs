@@ -103,11 +103,16 @@ fn instances(grid: &GridSpec, seed: u64, draws: usize) -> Result<Vec<Instance>, 
     Ok(out)
 }
 
-/// The seed of a draw: FNV-1a over `base|family|graph|d|w|draw`, low 64 bits. Neither the
+/// The seed of a draw: FNV-1a over `base|family|graph|d|w|draw`, mixed and cut to 53 bits. Neither the
 /// temperature nor anything about the method takes part, so the same draws serve all of them.
 fn instance_seed(base: u64, family: &str, graph: &str, d: usize, w: f64, draw: usize) -> u64 {
-    // Gaussian parameters do not depend on w, and 53 bits survive programs that read JSON as doubles.
-    fnv1a(&format!("{base}|{family}|{graph}|{d}|{w:?}|{draw}")) as u64 >> 11
+    let hash = fnv1a(&format!("{base}|{family}|{graph}|{d}|{w:?}|{draw}"));
+    // FNV leaves its last letters in the low bits: the finaliser of SplitMix64 spreads them. 53 bits
+    // survive programs that read JSON numbers as doubles.
+    let mut seed = hash as u64 ^ (hash >> 64) as u64;
+    seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (seed ^ (seed >> 31)) >> 11
 }
 
 /// A hash of `text` as 32 hexadecimal digits.

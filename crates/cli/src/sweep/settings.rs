@@ -37,9 +37,6 @@ pub(crate) struct MethodSettings {
 impl MethodSettings {
     /// The defaults of `method`.
     pub(super) fn new(method: &str, time_limit: Option<f64>, trace: bool) -> Result<Self, String> {
-        if !["kl", "kl-greedy"].contains(&method) {
-            method.parse::<Method>().map_err(|e| e.to_string())?;
-        }
         let settings = MethodSettings {
             method: method.into(),
             features: None,
@@ -55,7 +52,15 @@ impl MethodSettings {
             sigma: None,
             trace,
         };
+        if !settings.is_divergence() {
+            method.parse::<Method>().map_err(|e| e.to_string())?;
+        }
         settings.checked()
+    }
+
+    /// Whether this bounds the divergence of p from the uniform law rather than log Z.
+    pub(super) fn is_divergence(&self) -> bool {
+        ["kl", "kl-greedy"].contains(&self.method.as_str())
     }
 
     /// The key of the record this gives on `instance`: equal keys, equal numbers.

@@ -1,5 +1,6 @@
 //! One instance, all its methods.
 
+use super::kl;
 use super::plan::Job;
 use super::record::{ERROR_STATUS, Instance, SweepRecord};
 use super::settings::MethodSettings;
@@ -87,6 +88,7 @@ impl<'a> Prepared<'a> {
 
     fn group(&self, group: &[&Job], stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<SweepRecord>, String> {
         match group[0].settings.k {
+            _ if group[0].settings.is_divergence() => kl::records(&self.model, group),
             Some(_) => self.greedy_path(group, stop),
             None => Ok(vec![self.single(group[0], &group[0].settings, None, stop)?.0]),
         }
@@ -150,10 +152,6 @@ impl<'a> Prepared<'a> {
         features: Option<FeatureSpec>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(SweepRecord, Option<MethodRecord>), String> {
-        if settings.method.parse::<Method>().is_err() {
-            let why = "not available in this version";
-            return Ok((SweepRecord::empty(job, Status::NotApplicable.name(), Some(why.into())), None));
-        }
         let mut request = settings.request(self.instance.eps)?;
         request.features = features.unwrap_or(request.features);
         debug_assert!(matches!(request.methods, MethodChoice::List(_)));

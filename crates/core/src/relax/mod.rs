@@ -3,6 +3,7 @@
 mod combined;
 pub(crate) mod forest;
 mod greedy;
+pub mod kl;
 mod logdet;
 mod marginal_intervals;
 mod mean_field;
