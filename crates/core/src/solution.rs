@@ -128,6 +128,12 @@ impl Solution {
         }
     }
 
+    /// Whether the certified gap is at most `tol max(eps, |phi|)`, with room for the certificate's own width.
+    pub(crate) fn is_within(&self, tol: f64, eps: f64) -> bool {
+        let (Some(upper), Some(gap)) = (self.upper, self.relaxation_gap) else { return false };
+        gap <= 1.5 * tol * upper.phi().abs().max(eps)
+    }
+
     /// Whether some side of phi is proved.
     pub fn is_certified(&self) -> bool {
         self.upper.is_some() || self.lower.is_some()

@@ -44,8 +44,13 @@ impl Centre {
     }
 }
 
+/// Points closer to the boundary than this count as outside: beyond, derivatives are rounding.
+const INSIDE: f64 = 1e-14;
 /// Fraction of the way to the boundary one step may take.
-const TO_BOUNDARY: f64 = 0.95;
+///
+/// Small enough that no left side falls far below its central value, from where Newton's method
+/// climbs back only slowly.
+const TO_BOUNDARY: f64 = 0.6;
 
 impl Barrier {
     pub(super) fn new(n: usize, theta: Vec<f64>, rho: Vec<f64>, triples: Vec<[u32; 3]>, par: Par) -> Self {
@@ -72,7 +77,7 @@ impl Barrier {
         let mut barrier = 0.0;
         for &triple in &self.triples {
             let g = slacks(&moments, triple);
-            if !g.iter().all(|g| *g > 0.0) {
+            if !g.iter().all(|g| *g > INSIDE) {
                 return None;
             }
             barrier += (g[0] * g[1] * g[2] * g[3]).ln();
@@ -84,7 +89,7 @@ impl Barrier {
             sigma.data_mut()[l + self.n * k] = *m;
         }
         let mut eigen = Eigen::default();
-        if !eigh(&sigma, &mut eigen, &mut self.work) || !(eigen.values[0] > 1e-15) {
+        if !eigh(&sigma, &mut eigen, &mut self.work) || !(eigen.values[0] > INSIDE) {
             return None;
         }
         barrier += eigen.values.iter().map(|v| v.ln()).sum::<f64>();
@@ -192,7 +197,8 @@ impl Barrier {
         if !(decrement >= 0.0) {
             return None;
         }
-        let mut length = self.longest(&centre.moments, &step).mul_add(TO_BOUNDARY, 0.0).min(1.0);
+        let room = self.longest(&centre.moments, &step).min(self.positive_room(&centre.eigen, &step));
+        let mut length = (TO_BOUNDARY * room).min(1.0);
         let before = centre.objective + tau * centre.barrier;
         let rounding = 1e-13 * (centre.objective.abs() + tau * centre.barrier.abs()).max(1.0);
         for _ in 0..40 {
@@ -207,6 +213,29 @@ impl Barrier {
             length *= 0.6;
         }
         None
+    }
+
+    /// How far along `step` Sigma stays positive: `-1 / lambda_min(Sigma^{-1/2} D Sigma^{-1/2})`.
+    fn positive_room(&mut self, eigen: &Eigen, step: &[f64]) -> f64 {
+        let n = self.n;
+        let mut direction = Square::zeros(n);
+        for (&[k, l], s) in self.pairs.iter().zip(step) {
+            direction.data_mut()[k as usize + n * l as usize] = *s;
+            direction.data_mut()[l as usize + n * k as usize] = *s;
+        }
+        let mut root = eigen.vectors.clone();
+        for (column, v) in root.data_mut().chunks_exact_mut(n).zip(&eigen.values) {
+            column.iter_mut().for_each(|u| *u /= v.sqrt());
+        }
+        let (mut image, mut scaled) = (Square::zeros(n), Square::zeros(n));
+        multiply::squares(&direction, &root, &mut image);
+        multiply::square_transposed_times(&root, image.data(), n, scaled.data_mut());
+        scaled.symmetrize();
+        let mut spectrum = Eigen::default();
+        match eigh(&scaled, &mut spectrum, &mut self.work) {
+            true if spectrum.values[0] < 0.0 => -1.0 / spectrum.values[0],
+            _ => f64::INFINITY,
+        }
     }
 
     /// How far along `step` every inequality holds.

@@ -8,6 +8,9 @@ use crate::model::{Ising, Polynomial};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{max_spanning_forest, resistance_mixture, stars};
 
+/// Trees take over a residual up to this size; a larger one is left to the defect.
+const CARRIED: f64 = 1e-3;
+
 /// Forests on the d spins, as pair numbers among the vertices 1..=d, with weights that sum to one.
 #[derive(Clone)]
 pub(super) struct Mixture {
@@ -93,10 +96,18 @@ impl Mixture {
     }
 
     /// One elimination component per forest: the tree distributions with these moments, in the
-    /// units of the model.
-    pub(super) fn components(&self, d: usize, moments: &[f64], eps: f64) -> Result<Vec<Component>> {
+    /// units of the model. What is left of the gradient, `residual`, is shared among the trees
+    /// that can carry it: it then moves the bound by its product with the moments, not by its norm.
+    pub(super) fn components(
+        &self,
+        d: usize,
+        moments: &[f64],
+        residual: &[f64],
+        eps: f64,
+    ) -> Result<Vec<Component>> {
         let ends = all_pairs(d);
-        let fields: Vec<f64> = (0..d).map(|s| moments[pair(0, s + 1)].atanh()).collect();
+        let rho = self.rho(moments.len());
+        let fields: Vec<f64> = (1..=d).map(|s| moments[pair(0, s)].atanh() + residual[pair(0, s)]).collect();
         let build = |forest: &Vec<usize>, weight: f64| {
             let mut h = fields.clone();
             let mut triples = Vec::with_capacity(forest.len());
@@ -107,7 +118,9 @@ impl Mixture {
                 let [along_i, along_j, coupling] = super::barrier::ratio_parameters(a, b, c);
                 h[i] += along_i;
                 h[j] += along_j;
-                triples.push((i, j, eps * coupling));
+                let shared = residual[e] / rho[e];
+                let carried = if shared.abs() < CARRIED { shared } else { 0.0 };
+                triples.push((i, j, eps * (coupling + carried)));
                 chosen.push(pair_of_spins(i, j));
             }
             h.iter_mut().for_each(|v| *v *= eps);

@@ -69,6 +69,9 @@ impl Relaxation for Combined {
             let mut search = Search::new(problem, ising, trw.certificate.as_ref(), settings);
             stop = Some(search.run(settings, &mut monitor));
             let found = search.solution(problem)?;
+            if stop == Some(StopReason::Converged) && !found.is_within(settings.tol, problem.eps()) {
+                stop = Some(StopReason::Stalled);
+            }
             best = better(found, best);
         }
         best.method = Method::Combined;

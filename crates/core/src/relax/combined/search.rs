@@ -22,12 +22,12 @@ const ROUNDS: usize = 12;
 const PER_SPIN: usize = 10;
 /// A violation below this is left alone.
 const VIOLATION: f64 = 1e-5;
-/// Relative gap at which cuts are separated and trees improved.
+/// Relative gap at which trees are improved: well inside, where a change of trees moves little.
+const COARSE: f64 = 3e-2;
+/// Relative gap at which cuts are separated.
 const MIDDLE: f64 = 1e-3;
 /// Conditional gradient steps on the tree distribution.
-const TREE_STEPS: usize = 24;
-/// Share of the starting mixture kept throughout, so that every pair it covers keeps a tree.
-const START_SHARE: f64 = 0.02;
+const TREE_STEPS: usize = 80;
 /// Newton steps allowed per barrier parameter.
 const MAX_NEWTON: usize = 60;
 /// Squared decrement, relative to tau, at which a point counts as central.
@@ -54,11 +54,7 @@ impl Search {
         let mut theta = vec![0.0; n * (n - 1) / 2];
         ising.fields().iter().enumerate().for_each(|(i, h)| theta[pair(0, i + 1)] = h / eps);
         ising.triples().for_each(|(i, j, v)| theta[pair(i + 1, j + 1)] = v / eps);
-        let own = Mixture::start(ising);
-        let mixture = match trw.and_then(Mixture::of_certificate) {
-            Some(optimised) => optimised.mixed(&own, START_SHARE),
-            None => own,
-        };
+        let mixture = trw.and_then(Mixture::of_certificate).unwrap_or_else(|| Mixture::start(ising));
         let par = if settings.threads > 1 && n > 64 { Par::rayon(settings.threads) } else { Par::Seq };
         let triples = if n - 1 <= ALL_TRIANGLES { triangles(n, 0) } else { pairwise(n) };
         let scale = theta.iter().fold(1.0f64, |m, v| m.max(v.abs()));
@@ -80,14 +76,13 @@ impl Search {
     }
 
     fn stages(&mut self, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<(), StopReason> {
-        self.follow(MIDDLE, monitor)?;
         for _ in 0..ROUNDS {
-            let added = self.separate();
+            self.follow(COARSE, monitor)?;
             self.improve_trees(monitor)?;
-            if added == 0 {
+            self.follow(MIDDLE, monitor)?;
+            if self.separate() == 0 {
                 break;
             }
-            self.follow(MIDDLE, monitor)?;
         }
         self.follow(settings.tol, monitor)?;
         self.polish(monitor)
@@ -99,41 +94,46 @@ impl Search {
 
     /// Lowers tau until the gap at the centre is `relative_gap`.
     fn follow(&mut self, relative_gap: f64, monitor: &mut Monitor<'_>) -> Result<(), StopReason> {
-        let mut factor: f64 = 0.1;
+        let mut factor: f64 = 0.25;
+        let mut last = None;
         loop {
-            let steps = self.recentre(monitor)?;
+            match self.recentre(monitor)? {
+                Some(steps) if steps > 12 => factor = factor.sqrt().min(0.5),
+                Some(_) => {}
+                // Not central: what the previous parameter proves is better.
+                None => {
+                    self.failed = true;
+                    if let Some((tau, centre)) = last {
+                        (self.tau, self.centre) = (tau, centre);
+                    }
+                }
+            }
             let allowed = relative_gap * self.value().abs().max(1.0);
-            if self.failed || self.tau * self.barrier.complexity() <= allowed {
+            if self.failed || self.tau * self.barrier.complexity() <= 0.5 * allowed {
                 return Ok(());
             }
-            if steps > 12 {
-                factor = factor.sqrt().min(0.5);
-            }
-            let target = 0.9 * allowed / self.barrier.complexity();
+            last = Some((self.tau, self.centre.clone()));
+            let target = 0.4 * allowed / self.barrier.complexity();
             self.tau = (self.tau * factor).max(target);
         }
     }
 
-    /// Newton steps to the centre of the current tau; how many were needed.
-    fn recentre(&mut self, monitor: &mut Monitor<'_>) -> Result<usize, StopReason> {
+    /// Newton steps to the centre of the current tau; how many were needed, `None` when it was not reached.
+    fn recentre(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<usize>, StopReason> {
         for steps in 0..MAX_NEWTON {
             let decrement = self.barrier.step(&mut self.centre, self.tau);
             monitor.eigendecompositions += 1;
             let lower = self.eps * self.value();
             let gap = self.eps * self.tau * self.barrier.complexity();
-            let Some(decrement) = decrement else {
-                // At a small tau rounding can stop Newton a little early; the defect pays for it.
-                self.failed = steps == 0 && self.tau > 1e-6;
-                return Ok(steps);
-            };
+            let Some(decrement) = decrement else { return Ok(None) };
             if let Some(reason) = monitor.iteration(lower, lower + gap) {
                 return Err(reason);
             }
             if decrement <= CENTRAL * self.tau {
-                return Ok(steps + 1);
+                return Ok(Some(steps + 1));
             }
         }
-        Ok(MAX_NEWTON)
+        Ok(None)
     }
 
     /// Last Newton steps at the final tau: what is left of the gradient widens the bound.
@@ -196,24 +196,25 @@ impl Search {
                     .sum()
             };
             let promise = information(&vertex.rho(count)) - information(&self.barrier.rho);
-            if promise <= 0.1 * MIDDLE * self.value().abs().max(1.0) {
+            if promise <= MIDDLE * self.value().abs().max(1.0) {
                 return Ok(());
             }
             let (old_mixture, old_centre) = (self.mixture.clone(), self.centre.clone());
-            let mut share = 1.0 / (k as f64 + 2.0);
+            let mut improved = false;
+            let mut share = 1.0 / (k as f64 + 4.0);
             for _ in 0..4 {
                 self.mixture = old_mixture.mixed(&vertex, share);
                 self.barrier.rho = self.mixture.rho(count);
                 let moments = old_centre.moments.clone();
                 let Some(centre) = self.barrier.centre(moments) else { break };
                 self.centre = centre;
-                self.recentre(monitor)?;
-                if self.centre.objective < before {
+                if self.recentre(monitor)?.is_some() && self.centre.objective < before {
+                    improved = true;
                     break;
                 }
                 share *= 0.3;
             }
-            if self.centre.objective >= before {
+            if !improved {
                 self.mixture = old_mixture;
                 self.barrier.rho = self.mixture.rho(count);
                 self.centre = old_centre;
@@ -236,7 +237,8 @@ impl Search {
             cuts: self.cuts(),
             squares: vec![SumOfSquares { features: features.clone(), matrix, eigen }],
         };
-        let components = self.mixture.components(n - 1, &self.centre.moments, eps)?;
+        let residual = self.barrier.gradient(&self.centre, self.tau, &inverse);
+        let components = self.mixture.components(n - 1, &self.centre.moments, &residual, eps)?;
         let certificate = Certificate { eps, slack, components, witness: None };
         let primal = eps * self.value();
         solution.estimate = primal;
