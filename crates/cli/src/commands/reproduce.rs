@@ -5,7 +5,7 @@ use crate::figures::{FIGURES, Figure, FigureData, Finding, Verdict, chart, findi
 use crate::output;
 use crate::plot;
 use crate::report::{self, Metadata, Section};
-use crate::sweep::{Config, Plan, RunSummary, Store, run};
+use crate::sweep::{Config, FigureSpec, Metric, Plan, RunSummary, Store, run};
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -128,11 +128,24 @@ fn write_figure(out: &Path, work: &Work, store: &Store) -> Result<Section> {
         title: spec.title.clone(),
         caption: spec.caption.clone(),
         svg: plot::render(&chart),
+        note: note(spec, &work.plan),
         findings,
         records: records.len(),
         statuses: statuses.into_iter().collect(),
         seconds: records.iter().filter_map(|r| r.seconds).sum(),
     })
+}
+
+/// How many draws there are and what is drawn of them.
+fn note(spec: &FigureSpec, plan: &Plan) -> String {
+    let draws = plan.jobs.iter().map(|job| job.instance.draw + 1).max().unwrap_or(0);
+    let each =
+        spec.panels.iter().all(|p| p.rows.iter().all(|m| matches!(m, Metric::Iterations | Metric::GapTrace)));
+    match (each, draws) {
+        (_, 1) => "One draw.".into(),
+        (true, _) => format!("Each of {draws} draws is shown."),
+        (false, _) => format!("Mean over {draws} draws; bands of one standard deviation."),
+    }
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
@@ -151,7 +164,12 @@ fn summary_text(sections: &[Section]) -> String {
                 Verdict::DoesNotHold => "DOES NOT HOLD",
                 Verdict::NoData => "no data",
             };
-            text += &format!("{}: {verdict}: {}\n    {}\n", section.id, finding.claim, finding.evidence);
+            let numbers = finding.evidence.iter();
+            let numbers: Vec<&str> = numbers
+                .filter(|e| !e.holds || finding.verdict != Verdict::DoesNotHold)
+                .map(|e| e.text.as_str())
+                .collect();
+            text += &format!("{}: {verdict}: {}\n    {}\n", section.id, finding.claim, numbers.join("; "));
         }
     }
     text

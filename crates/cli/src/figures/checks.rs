@@ -24,8 +24,15 @@ pub(crate) struct Finding {
     /// How the words were made testable.
     pub(crate) test: String,
     pub(crate) verdict: Verdict,
-    /// The numbers behind the verdict.
-    pub(crate) evidence: String,
+    /// The numbers behind the verdict, one entry per test.
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// One test and its number.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Evidence {
+    pub(crate) holds: bool,
+    pub(crate) text: String,
 }
 
 /// "Competitive" made a number: at most this much above, in nats per spin (7 % of the entropy log 2 of
@@ -66,7 +73,7 @@ pub(super) enum Check {
     Exponential { panel: usize, a: &'static str, share: f64, negate: bool },
 }
 
-/// Outcome of one check: `None` when a curve is missing.
+/// Whether a check holds, and its number; `None` when a curve is missing.
 type Outcome = Option<(bool, String)>;
 
 impl Check {
@@ -87,10 +94,11 @@ impl Check {
     }
 
     /// Whether it holds, and the number, with the letter of its panel where there are several.
-    pub(super) fn evaluate(self, data: &FigureData) -> Outcome {
-        let (holds, evidence) = self.measure(data)?;
+    pub(super) fn evaluate(self, data: &FigureData) -> Option<Evidence> {
+        let (holds, text) = self.measure(data)?;
         let letter = char::from(b'a' + self.panel() as u8);
-        Some((holds, if data.panels.len() > 1 { format!("({letter}) {evidence}") } else { evidence }))
+        let text = if data.panels.len() > 1 { format!("({letter}) {text}") } else { text };
+        Some(Evidence { holds, text })
     }
 
     fn measure(self, data: &FigureData) -> Outcome {

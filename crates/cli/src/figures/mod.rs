@@ -6,6 +6,8 @@ mod data;
 mod statements;
 
 pub(crate) use build::chart;
+#[cfg(test)]
+pub(crate) use checks::Evidence;
 pub(crate) use checks::{Finding, Verdict};
 pub(crate) use data::{FigureData, deviation, mean};
 pub(crate) use statements::findings;

@@ -23,21 +23,15 @@ pub(crate) fn findings(id: &str, data: &FigureData) -> Vec<Finding> {
 
 impl Statement {
     fn evaluate(self, data: &FigureData) -> Finding {
-        let outcomes: Vec<_> = self.checks.iter().map(|check| check.evaluate(data)).collect();
-        let known: Vec<&(bool, String)> = outcomes.iter().flatten().collect();
+        let checks = self.checks.len();
+        let evidence: Vec<_> = self.checks.iter().filter_map(|check| check.evaluate(data)).collect();
         let verdict = match () {
             // One counterexample is enough, whatever is missing.
-            () if known.iter().any(|(holds, _)| !holds) => Verdict::DoesNotHold,
-            () if known.len() < outcomes.len() || known.is_empty() => Verdict::NoData,
+            () if evidence.iter().any(|e| !e.holds) => Verdict::DoesNotHold,
+            () if evidence.len() < checks || checks == 0 => Verdict::NoData,
             () => Verdict::Holds,
         };
-        let mark =
-            |(holds, text): &&(bool, String)| if *holds { text.clone() } else { format!("{text} (fails)") };
-        let mut evidence = known.iter().map(mark).collect::<Vec<_>>();
-        if known.len() < outcomes.len() {
-            evidence.push("a curve is missing".into());
-        }
-        Finding { claim: self.claim.into(), test: self.test.into(), verdict, evidence: evidence.join("; ") }
+        Finding { claim: self.claim.into(), test: self.test.into(), verdict, evidence }
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Section {
     /// The plot.
     pub(crate) svg: String,
     pub(crate) findings: Vec<Finding>,
+    /// How the draws are shown.
+    pub(crate) note: String,
     pub(crate) records: usize,
     /// Records by status, for the reader who wonders what is missing.
     pub(crate) statuses: Vec<(String, usize)>,
@@ -104,7 +106,7 @@ mod tests {
             claim: "<img src=x>".into(),
             test: String::new(),
             verdict: Verdict::DoesNotHold,
-            evidence: "a < b".into(),
+            evidence: vec![crate::figures::Evidence { holds: false, text: "a < b".into() }],
         };
         let section = Section {
             id: "f".into(),
@@ -112,6 +114,7 @@ mod tests {
             caption: String::new(),
             svg: "<svg></svg>".into(),
             findings: vec![finding],
+            note: String::new(),
             records: 1,
             statuses: vec![("converged".into(), 1)],
             seconds: 0.5,
