@@ -1,6 +1,8 @@
 //! The commands and the story `zbound --help` tells.
 
-use crate::commands::{bench, bound, completions, convert, exact, generate, info, kl, map, verify};
+use crate::commands::{
+    bench, bound, completions, convert, exact, generate, info, kl, map, plot, reproduce, sweep, verify,
+};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -27,6 +29,7 @@ A first session:
   zbound bound model.json --method quantum --certificate proof.zbc
   zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
+  zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
 Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C
 (the best bound certified so far is still printed).";
@@ -57,6 +60,12 @@ enum Command {
     Generate(generate::Args),
     /// Re-derive the bound that a certificate proves
     Verify(verify::Args),
+    /// Run methods on a grid of random instances, on all cores, resumably
+    Sweep(sweep::Args),
+    /// Recompute the figures of the paper and check its claims
+    Reproduce(reproduce::Args),
+    /// Plot the records of a sweep
+    Plot(plot::Args),
     /// Time every method on random models of growing size, on this machine
     Bench(bench::Args),
     /// Print a completion script for a shell
@@ -76,6 +85,9 @@ impl Cli {
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),
             Command::Verify(args) => args.run(),
+            Command::Sweep(args) => args.run(),
+            Command::Reproduce(args) => args.run(),
+            Command::Plot(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),
         }

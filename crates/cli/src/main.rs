@@ -3,9 +3,13 @@
 mod cli;
 mod commands;
 mod decimal;
+mod figures;
 mod input;
 mod output;
+mod plot;
 mod progress;
+mod report;
+mod sweep;
 mod table;
 mod uai;
 

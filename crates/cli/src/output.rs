@@ -14,6 +14,11 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
 }
 
+/// Tells the user what was done.
+pub(crate) fn note(message: &str) {
+    let _ = writeln!(std::io::stderr(), "zbound: {message}");
+}
+
 /// Tells the user something that is not an error.
 pub(crate) fn warn(message: &str) {
     // Nothing is left to do when even standard error is closed.

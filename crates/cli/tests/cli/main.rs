@@ -4,5 +4,7 @@ mod bound;
 mod certificate;
 mod commands;
 mod examples;
+mod reproduce;
 mod support;
 mod zero_temperature;
+mod sweep;

@@ -1,0 +1,140 @@
+//! All instances of a plan on all cores.
+
+use super::eta::Eta;
+use super::plan::{Job, Plan};
+use super::record::{ERROR_STATUS, SweepRecord};
+use super::solve::solve;
+use super::store::Store;
+use anyhow::{Context as _, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::{HashMap, HashSet};
+use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RunSummary {
+    /// Records that were there already.
+    pub(crate) reused: usize,
+    /// Records computed now.
+    pub(crate) computed: usize,
+    /// Of these, how many ended in an error.
+    pub(crate) errors: usize,
+    /// Threads.
+    pub(crate) workers: usize,
+    /// Wall-clock seconds.
+    pub(crate) seconds: f64,
+    /// Whether Ctrl-C ended it early.
+    pub(crate) interrupted: bool,
+}
+
+/// Computes every record of `plans` that `store` lacks. Numbers do not depend on `workers`.
+pub(crate) fn run(plans: &[&Plan], store: &mut Store, workers: usize) -> Result<RunSummary> {
+    let start = Instant::now();
+    let interrupt = interrupt_flag()?;
+    let (tasks, reused) = tasks(plans, store);
+    let eta = Eta::new(tasks.iter().map(|task| kind(task)), workers);
+    let progress = progress_bar(tasks.len());
+    let shared = Mutex::new(Shared { store, eta, error: None, computed: 0, errors: 0 });
+    let next = AtomicUsize::new(0);
+    let stop = || interrupt.load(Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let begin = Instant::now();
+                    let Some(records) = solve(task, &stop) else { break };
+                    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    if shared.error.is_some() {
+                        break;
+                    }
+                    shared.finish(&kind(task), records, begin.elapsed().as_secs_f64());
+                    progress.set_message(shared.eta.text());
+                    progress.inc(1);
+                }
+            });
+        }
+    });
+    progress.finish_and_clear();
+    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = shared.error {
+        return Err(error);
+    }
+    shared.store.sync()?;
+    let (computed, errors) = (shared.computed, shared.errors);
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(RunSummary { reused, computed, errors, workers, seconds, interrupted: stop() })
+}
+
+struct Shared<'a> {
+    store: &'a mut Store,
+    eta: Eta,
+    error: Option<anyhow::Error>,
+    computed: usize,
+    errors: usize,
+}
+
+impl Shared<'_> {
+    fn finish(&mut self, kind: &str, records: Vec<SweepRecord>, seconds: f64) {
+        self.computed += records.len();
+        self.errors += records.iter().filter(|r| r.status == ERROR_STATUS).count();
+        self.eta.finish(kind, seconds);
+        self.error = self.store.append(records).err();
+    }
+}
+
+/// Jobs to do, by instance, each key once; and how many need not be done.
+fn tasks<'a>(plans: &[&'a Plan], store: &Store) -> (Vec<Vec<&'a Job>>, usize) {
+    let mut position: HashMap<String, usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut reused = 0;
+    let mut tasks: Vec<Vec<&Job>> = Vec::new();
+    for job in plans.iter().flat_map(|plan| &plan.jobs).filter(|job| seen.insert(&job.key)) {
+        if store.done(&job.key) {
+            reused += 1;
+            continue;
+        }
+        let name = format!("{:?}", job.instance);
+        let k = *position.entry(name).or_insert(tasks.len());
+        match tasks.get_mut(k) {
+            Some(task) => task.push(job),
+            None => tasks.push(vec![job]),
+        }
+    }
+    // The first draw of everything comes first: it shows early what the rest will cost.
+    tasks.sort_by_key(|task| task[0].instance.draw);
+    (tasks, reused)
+}
+
+/// Tasks of one kind take about the same time.
+fn kind(task: &[&Job]) -> String {
+    let instance = &task[0].instance;
+    let mut methods: Vec<&str> = task.iter().map(|job| job.settings.method.as_str()).collect();
+    methods.dedup();
+    format!("{} {} {} {}", instance.family, instance.graph, instance.d, methods.join(" "))
+}
+
+/// Set by the first Ctrl-C; the second ends the process.
+fn interrupt_flag() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if handler.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot install the Ctrl-C handler")?;
+    Ok(flag)
+}
+
+fn progress_bar(tasks: usize) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:30} {pos}/{len} instances, {elapsed_precise} so far, {msg}";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::with_draw_target(Some(tasks as u64), ProgressDrawTarget::stderr());
+    bar.with_style(style)
+}
