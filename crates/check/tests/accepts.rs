@@ -124,7 +124,7 @@ fn a_large_sparse_dual_is_accepted() {
     let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
     let joins = |i: usize| {
         [(i + 1) % side + i / side * side, (i + side) % d]
-            .map(|j| (i, j, if (i * j) % 3 == 0 { 1.0 } else { -1.0 }))
+            .map(|j| (i, j, if (i * j).is_multiple_of(3_usize) { 1.0 } else { -1.0 }))
     };
     let couplings: Vec<_> = (0..d).flat_map(joins).collect();
     let f: Polynomial = Ising::new(d, &vec![0.0; d], &couplings).unwrap().into();

@@ -1,8 +1,8 @@
 //! Divergences from moments: below the truth, tight with all features, equal to stored values.
 
-mod support;
+mod proofs;
 
-use support::*;
+use proofs::*;
 use zbound::relax::kl::{Distribution, divergence, greedy};
 use zbound::run::{Law, kl};
 use zbound::{FeatureSpec, Features, Model, VarSet};

@@ -1,9 +1,9 @@
 //! Zero temperature: bounds above the maximum at every stop, tight where the paper says so, equal to stored values.
 
-mod support;
+mod proofs;
 
+use proofs::*;
 use std::path::PathBuf;
-use support::*;
 use zbound::io::{Format, ReadOptions};
 use zbound::relax::map::{Cuts, Map, MapSolution};
 use zbound::relax::{Quantum, Relaxation};

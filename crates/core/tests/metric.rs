@@ -1,9 +1,9 @@
 //! Metric learning: sound at every stop, never above the plain quantum bound, equal to stored values.
 
-mod support;
+mod proofs;
 
+use proofs::*;
 use std::time::Instant;
-use support::*;
 use zbound::relax::{Quantum, QuantumDiag, Relaxation};
 use zbound::{FeatureSpec, Features, Problem, Settings, Solution, Solver, StopReason};
 

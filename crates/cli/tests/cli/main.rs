@@ -6,5 +6,5 @@ mod commands;
 mod examples;
 mod reproduce;
 mod support;
-mod zero_temperature;
 mod sweep;
+mod zero_temperature;

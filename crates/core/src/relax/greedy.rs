@@ -176,12 +176,7 @@ fn select(
     let mut candidates = Vec::new();
     for feature in pool(problem.d(), features) {
         let extended = problem.with_features(features.with(problem.d(), feature.clone())?)?;
-        let open = Bracket {
-            lower: f64::NEG_INFINITY,
-            upper: f64::INFINITY,
-            matrix: start.clone(),
-            eigen: Eigen::default(),
-        };
+        let open = Bracket { lower: f64::NEG_INFINITY, upper: f64::INFINITY, matrix: start.clone() };
         candidates.push(Candidate { feature, problem: extended, bracket: open });
     }
     if candidates.is_empty() {

@@ -98,7 +98,6 @@ pub(crate) struct Bracket {
     pub(crate) upper: f64,
     /// `F'` at the end, a start for the next solve.
     pub(crate) matrix: Square,
-    pub(crate) eigen: Eigen,
 }
 
 /// Solves without a certificate, from `start` when its size fits: for comparing feature sets.
@@ -115,7 +114,6 @@ pub(crate) fn bracket(
         lower: lifted.constant + point.primal,
         upper: lifted.constant + point.dual,
         matrix: point.matrix,
-        eigen: point.eigen,
     })
 }
 

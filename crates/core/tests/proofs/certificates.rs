@@ -185,7 +185,7 @@ fn random_cut(random: &mut Random, d: usize, multiplier: f64) -> Cut {
     vertices.truncate(k);
     let mut signs: Vec<i8> = (0..k).map(|_| if random.below(2) == 0 { 1 } else { -1 }).collect();
     let negative = signs.iter().filter(|s| **s < 0).count();
-    if (k + negative) % 2 == 0 {
+    if (k + negative).is_multiple_of(2) {
         signs[0] = -signs[0];
     }
     Cut { multiplier, cycle: vertices, signs }

@@ -30,7 +30,7 @@ pub(super) struct Linearization<'a> {
 /// A factorised Newton system.
 pub(super) enum System<'a> {
     Dense(DenseSystem),
-    Structured(StructuredSystem<'a>),
+    Structured(Box<StructuredSystem<'a>>),
 }
 
 impl<'a> Linearization<'a> {
@@ -50,7 +50,8 @@ impl<'a> Linearization<'a> {
             return DenseSystem::new(scalings, self.cuts, &self.weights).map(System::Dense);
         }
         let kronecker = Kronecker::new(&self.gauss.g, &self.gauss.g_inv, &self.psd.t, work)?;
-        StructuredSystem::new(kronecker, n, self.cuts, &self.weights).map(System::Structured)
+        StructuredSystem::new(kronecker, n, self.cuts, &self.weights)
+            .map(|system| System::Structured(Box::new(system)))
     }
 
     /// The step towards `Sigma S = target I`, `s nu = target`, `X M = gauss_target I`, with

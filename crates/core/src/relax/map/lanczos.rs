@@ -68,9 +68,7 @@ pub(super) fn smallest(
 fn ritz(alpha: &[f64], beta: &[f64]) -> Option<(f64, Vec<f64>)> {
     let k = alpha.len();
     let mut t = Square::zeros(k);
-    for i in 0..k {
-        t.data_mut()[i + k * i] = alpha[i];
-    }
+    t.data_mut().iter_mut().step_by(k + 1).zip(alpha).for_each(|(t, a)| *t = *a);
     for i in 1..k {
         t.data_mut()[i + k * (i - 1)] = beta[i - 1];
         t.data_mut()[i - 1 + k * i] = beta[i - 1];

@@ -12,7 +12,7 @@ use crate::model::{Polynomial, VarSet};
 use crate::observer::{Flow, Monitor, Progress};
 use crate::problem::{EPS_RANGE, Problem};
 use crate::settings::Settings;
-use crate::solution::{Solution, StopReason};
+use crate::solution::Solution;
 
 /// Share of the tolerance that the temperature may cost.
 const TEMPERATURE_SHARE: f64 = 0.25;
@@ -78,11 +78,7 @@ fn read(f: &Polynomial, list: &[Cut], features: &Features, solution: Solution) -
         Some(certificate) => prove(f, list, certificate),
         None => Err(Error::Certificate(reason.unwrap_or_else(|| "nothing was proved".into()))),
     };
-    let stop = match solution.stop {
-        StopReason::Cancelled => StopReason::Cancelled,
-        other => other,
-    };
-    Found { proof, primal, rows, rank, stop, reason: None }
+    Found { proof, primal, rows, rank, stop: solution.stop, reason: None }
 }
 
 fn prove(
