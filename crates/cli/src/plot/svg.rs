@@ -34,7 +34,7 @@ pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if value == 0.0 => "0".into(),
-        s if s.is_finite() && (s < 1e-3 || s >= 1e5) => format!("{value:.2e}"),
+        s if s.is_finite() && !(1e-3..1e5).contains(&s) => format!("{value:.2e}"),
         s => {
             let decimals = (3 - s.log10().floor() as i32).clamp(0, 6) as usize;
             let text = format!("{value:.decimals$}");

@@ -49,7 +49,7 @@ impl AxisValue for f64 {
 
 impl AxisValue for usize {
     fn from_number(x: f64) -> Option<Self> {
-        (x >= 0.0 && x < 1e9 && x.fract() == 0.0).then_some(x as usize)
+        ((0.0..1e9).contains(&x) && x.fract() == 0.0).then_some(x as usize)
     }
 }
 

@@ -127,7 +127,7 @@ fn a_torn_last_line_is_dropped_and_computed_again() {
     let path = out.join("records.jsonl");
     let text = std::fs::read_to_string(&path).expect("records");
     std::fs::write(&path, &text[..text.len() - 40]).expect("a shorter file");
-    let note = predicate::str::contains(format!("1 records computed"))
+    let note = predicate::str::contains("1 records computed")
         .and(predicate::str::contains(format!("{} reused", whole.len() - 1)));
     sweep(&config, &out, &["--resume"]).assert().success().stderr(note);
     assert_eq!(whole, records(&out));
