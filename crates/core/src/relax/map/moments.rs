@@ -78,11 +78,7 @@ fn read(f: &Polynomial, list: &[Cut], features: &Features, solution: Solution) -
         Some(certificate) => prove(f, list, certificate),
         None => Err(Error::Certificate(reason.unwrap_or_else(|| "nothing was proved".into()))),
     };
-    let stop = match solution.stop {
-        StopReason::Cancelled => StopReason::Cancelled,
-        other => other,
-    };
-    Found { proof, primal, rows, rank, stop, reason: None }
+    Found { proof, primal, rows, rank, stop: solution.stop, reason: None }
 }
 
 fn prove(
