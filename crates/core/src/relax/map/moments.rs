@@ -12,7 +12,7 @@ use crate::model::{Polynomial, VarSet};
 use crate::observer::{Flow, Monitor, Progress};
 use crate::problem::{EPS_RANGE, Problem};
 use crate::settings::Settings;
-use crate::solution::{Solution, StopReason};
+use crate::solution::Solution;
 
 /// Share of the tolerance that the temperature may cost.
 const TEMPERATURE_SHARE: f64 = 0.25;
