@@ -28,6 +28,7 @@ A first session:
   zbound bound model.uai --evidence model.uai.evid --json
   zbound bound model.json --method quantum --certificate proof.zbc
   zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
+  zbound map model.json                       the limit eps = 0: bound max f, find an assignment
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 

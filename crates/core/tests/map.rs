@@ -48,7 +48,12 @@ fn map_bound_is_above_brute_force_at_every_stop() {
         if iterations.is_none() && pairwise {
             let (gap, size) =
                 (solution.relaxation_gap.unwrap(), upper(&solution).abs().max(1e-3 * f.l1_norm()));
-            assert!(gap <= 1e-6 * size, "case {case}: gap {gap:e} at {size} ({cuts:?}, {:?})", solution.stop);
+            // Underflow costs up to 1e-300 whatever the scale.
+            assert!(
+                gap <= 1e-6 * size + 1e-300,
+                "case {case}: gap {gap:e} at {size} ({cuts:?}, {:?})",
+                solution.stop
+            );
             assert!(cuts != Cuts::None || solution.stop == StopReason::Converged, "case {case}: gap {gap:e}");
         }
     }
@@ -180,31 +185,29 @@ fn public_file(name: &str) -> Option<Model> {
     Some(zbound::io::read(&path, &options).unwrap())
 }
 
-/// Relaxation values published for these files (DIMACS challenge, Biq Mac, and the data's own table for G-set).
+/// Brackets of the relaxation's value, `(file, feasible value, dual bound, cut we must reach)`: G-set from the table beside the
+/// data (another solver's feasible point and certified dual), the others as published, with their last digit.
+const BRACKETS: [(&str, f64, f64, f64); 7] = [
+    ("biqbin/g05_60.0", 550.0445, 550.0455, 536.0),
+    ("dimacs_torus/toruspm3-8-50.dat", 527.8086625, 527.8086635, 440.0),
+    ("gset/G1.txt", 12083.197617, 12083.198188, 11_500.0),
+    ("gset/G11.txt", 629.15677, 629.172999, 520.0),
+    ("gset/G14.txt", 3191.566797, 3191.568473, 3000.0),
+    ("gset/G51.txt", 4006.255492, 4006.25678, 3780.0),
+    ("gset/G32.txt", 1567.614357, 1567.670612, 1300.0),
+];
+
 #[test]
 fn published_max_cut_bounds_are_reproduced_in_cut_units() {
-    let fast = [
-        ("biqbin/g05_60.0", 550.045, 1e-5, 536.0),
-        ("dimacs_torus/toruspm3-8-50.dat", 527.808663, 1e-6, 440.0),
-    ];
-    let full = [
-        ("gset/G1.txt", 12083.1976, 1e-6, 11_500.0),
-        ("gset/G11.txt", 629.1648, 3e-5, 520.0),
-        ("gset/G14.txt", 3191.5668, 1e-6, 3000.0),
-        ("gset/G51.txt", 4006.2555, 3e-6, 3780.0),
-        ("gset/G32.txt", 1567.64, 4e-5, 1300.0),
-    ];
-    let wanted = if cases(0, 1) == 1 { [&fast[..], &full[..]].concat() } else { fast.to_vec() };
-    for (name, value, tol, cut) in wanted {
+    let tol = 1e-6;
+    for (name, primal, dual, cut) in BRACKETS.into_iter().take(cases(2, 7)) {
         let Some(model) = public_file(name) else { continue };
-        let request = MapRequest { settings: Settings::default().with_tol(1e-6), ..MapRequest::default() };
+        let request = MapRequest { settings: Settings::default().with_tol(tol), ..MapRequest::default() };
         let record = map(&model, &request, &mut Silent).unwrap().record;
-        let bound = record.upper.unwrap();
-        println!(
-            "{name}: {bound} in {:.1} s, gap {:?}, cut {:?}",
-            record.seconds, record.relaxation_gap, record.value
-        );
-        assert!((bound - value).abs() <= (tol + 2e-6) * value, "{name}: {bound} against {value}");
+        let (bound, gap) = (record.upper.unwrap(), record.relaxation_gap.unwrap());
+        println!("{name}: {bound} in {:.1} s, gap {gap:.1e}, cut {:?}", record.seconds, record.value);
+        assert!(gap <= 2.0 * tol * bound, "{name}: gap {gap:e} at {bound}");
+        assert!(bound >= primal && bound - gap <= dual, "{name}: {bound} - {gap} against [{primal}, {dual}]");
         assert!(record.value.unwrap() >= cut && record.value.unwrap() <= bound, "{name}: {:?}", record.value);
     }
 }

@@ -26,7 +26,7 @@ fn map_of_an_energy_reports_the_energy() {
     assert!((record["energy"].as_f64().unwrap() + 3.0).abs() < 1e-9);
     assert!((record["value"].as_f64().unwrap() - 3.0).abs() < 1e-9);
     let (upper, lower) = (record["upper"].as_f64().unwrap(), record["energy_lower"].as_f64().unwrap());
-    assert!(upper == -lower && upper >= 3.0 && upper < 3.0001);
+    assert!(upper == -lower && (3.0..3.0001).contains(&upper));
     assert_eq!(record["assignment"], serde_json::json!([-1, -1]));
 }
 

@@ -41,7 +41,7 @@ const CONFIRM: usize = 800;
 /// **Cost** O(m r) per product with P, some thousands of products; O(n r) memory.
 pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: &mut Monitor<'_>) -> Outcome {
     let n = p.n();
-    let rank = (((2 * n) as f64).sqrt().ceil() as usize + 1).min(n);
+    let rank = starting_rank(n);
     let mut point = Point::random(p, rank, seed);
     for _ in 0..SWEEPS {
         point.sweep(p);
@@ -95,6 +95,17 @@ pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: 
         }
     };
     Outcome { value: point.value(), rows: point.rows, rank: point.rank, y, shift, stop }
+}
+
+/// Columns of R to begin with. Optimal ranks of sparse problems stay far below the worst case sqrt(2n); should a column be
+/// missing, [`Point::escape`] adds it.
+fn starting_rank(n: usize) -> usize {
+    (((2 * n) as f64).sqrt().ceil() as usize + 1).min(n).min(128)
+}
+
+/// Bytes that [`solve`] needs: ten copies of R and the Lanczos vectors.
+pub(super) fn memory(n: usize) -> u64 {
+    8 * n as u64 * (10 * starting_rank(n) as u64 + 64) + (128 << 20)
 }
 
 /// R with everything derived from it.

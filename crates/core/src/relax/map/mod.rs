@@ -17,7 +17,7 @@ mod rounding;
 pub use cuts::Cuts;
 
 use crate::certify::{Certificate, CertifiedBound, Witness};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::{FeatureSpec, Features};
 use crate::model::{Ising, Polynomial};
 use crate::observer::{Monitor, Observer, Silent};
@@ -124,6 +124,7 @@ impl Map {
         observer: &mut dyn Observer,
     ) -> Result<MapSolution> {
         settings.validate()?;
+        check_memory(f.d() + 1, settings)?;
         let mut monitor = Monitor::new(settings, ITERATIONS, observer);
         let linear = |features: &Features| features.is_linear();
         let mut resolved = None;
@@ -174,6 +175,19 @@ impl Map {
         }
         Ok(best)
     }
+}
+
+fn check_memory(n: usize, settings: &Settings) -> Result<()> {
+    let needed = low_rank::memory(n);
+    if needed > settings.memory_limit {
+        return Err(Error::Memory {
+            what: format!("the zero-temperature relaxation of {n} rows"),
+            needed_mib: needed >> 20,
+            limit_mib: settings.memory_limit >> 20,
+            hint: "raise the memory limit".into(),
+        });
+    }
+    Ok(())
 }
 
 fn finish(
