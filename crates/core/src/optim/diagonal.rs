@@ -19,7 +19,7 @@ pub(crate) struct Diagonal<'a> {
 /// rank the diagonal is no longer like a softmax and plain Newton is better.
 const LOG_SWITCH: f64 = 0.3;
 /// Above this residual, at any rank.
-const FAR: f64 = 1.0;
+const FAR: f64 = 0.6;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;

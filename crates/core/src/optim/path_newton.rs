@@ -56,7 +56,7 @@ const SMOOTH: f64 = 0.15; // below: lower it faster next time
 const ROUGH: f64 = 0.5; // above: lower it more slowly next time
 const REJECT: f64 = 1.2; // above: take the step back
 const COARSE: f64 = 0.05; // relative accuracy of Newton systems on the way
-const MAX_TRIALS: usize = 12; // step lengths tried along one direction
+const MAX_TRIALS: usize = 30; // step lengths tried along one direction
 const WARM: f64 = 2.0; // above: a warm start is worse than none
 const START_FRACTION: f64 = 0.25; // first temperature, as a fraction of |A|
 
@@ -133,7 +133,7 @@ pub(crate) fn minimise(
 }
 
 /// Steps at the final temperature that may pass without halving the gap.
-const PATIENCE: usize = 8;
+const PATIENCE: usize = 25;
 
 /// The best gap at the final temperature, and for how many steps it has stood.
 struct Progress {

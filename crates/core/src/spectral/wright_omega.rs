@@ -2,8 +2,9 @@
 
 /// `omega(x)`, the solution of `w + log w = x`, to a few ulp for every finite x.
 ///
-/// For x <= 1 it is `W_0(exp(x))`; above, one Fritsch-Shafer-Crowley step (fourth order) from a
-/// start with at most 10 % error is repeated until it no longer moves. `omega(-inf) = 0`.
+/// For x <= 0 Halley's method solves `w e^w = e^x`, whose residual keeps its relative accuracy where
+/// that of the logarithmic form is lost to x; above, Fritsch-Shafer-Crowley steps (fourth order)
+/// start within 10 %. Both are repeated until nothing moves. `omega(-inf) = 0`.
 ///
 /// ```
 /// use zbound::spectral::wright_omega;
@@ -12,22 +13,37 @@
 /// assert_eq!(wright_omega(-800.0), 0.0);
 /// ```
 pub fn wright_omega(x: f64) -> f64 {
-    if x.is_nan() {
-        return x;
-    }
-    if x < -30.0 {
+    match x {
+        x if x.is_nan() => x,
         // omega = e^x (1 - e^x + 3/2 e^2x - ...): the third term is below 1e-25.
-        let e = x.exp();
-        return e - e * e;
+        x if x < -30.0 => x.exp() - x.exp() * x.exp(),
+        x if x <= 0.0 => below(x.exp()),
+        x if x > 1e17 => x - x.ln(),
+        x => above(x),
     }
-    if x <= 0.0 {
-        return lambert_w::lambert_w0(x.exp());
+}
+
+/// Steps that are always enough from the starts below.
+const MAX_STEPS: usize = 6;
+
+/// The solution of `w e^w = y` for y in (0, 1].
+fn below(y: f64) -> f64 {
+    let mut w = y / (1.0 + y);
+    for _ in 0..MAX_STEPS {
+        let e = w.exp();
+        let f = w * e - y;
+        let next = w - f / (e * (w + 1.0) - (w + 2.0) * f / (2.0 * w + 2.0));
+        if next == w {
+            break;
+        }
+        w = next;
     }
-    if x > 1e17 {
-        return x - x.ln();
-    }
+    w
+}
+
+fn above(x: f64) -> f64 {
     let mut w = if x > 2.0 { x - x.ln() * (1.0 - 1.0 / x) } else { 0.567 + 0.4365 * x };
-    for _ in 0..3 {
+    for _ in 0..MAX_STEPS {
         let r = x - (w + w.ln());
         let wp = w + 1.0;
         let q = 2.0 * wp * (wp + 2.0 / 3.0 * r);
@@ -66,7 +82,8 @@ mod tests {
             }
         }
         for x in [1e3, 1e8, 1e15, 1e18, 1e300] {
-            assert!((wright_omega(x) + x.ln() - x).abs() <= 1e-15 * x);
+            let w = wright_omega(x);
+            assert!((w + w.ln() - x).abs() <= 1e-15 * x, "x = {x}");
         }
     }
 }
