@@ -104,8 +104,8 @@ const DENSE_LIMIT: usize = 3000;
 /// works with couplings m/(d - 1) times as large.
 const TREE_DENSITY: usize = 4;
 
-/// Spins above which `auto` leaves the combined bound out.
-const COMBINED_LIMIT: usize = 300;
+/// Spins above which `auto` leaves the combined bound out: its dense Newton steps take a second at d = 100.
+const COMBINED_LIMIT: usize = 60;
 
 /// Spins above which `auto` leaves the log-det bound out.
 const LOGDET_LIMIT: usize = 150;
