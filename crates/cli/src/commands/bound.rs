@@ -216,7 +216,7 @@ pub(crate) fn answer(
     if let Some(path) = certificate
         && !report.write_certificate(model, path)?
     {
-        output::warn("no certificate was written: no upper bound comes with one");
+        output::warn("no certificate was written: no bound comes with one");
         return Ok(report.outcome.exit_code().max(EXIT_INCOMPLETE));
     }
     Ok(report.outcome.exit_code())

@@ -79,16 +79,19 @@ impl Report {
         Ok(Report { record, solutions, best_upper, best_lower, outcome })
     }
 
-    /// The certificate behind the best upper bound that has one.
+    /// The certificate behind the best upper bound that has one, else behind the best lower bound.
     pub fn best_certificate(&self) -> Option<&Certificate> {
-        let proved = |k: &usize| {
-            let solution = self.solutions[*k].as_ref();
-            let has_proof = solution.is_some_and(|s| s.certificate.is_some() && s.upper.is_some());
-            has_proof && self.record.results[*k].log_z.upper.is_some()
-        };
-        let upper = |k: &usize| self.record.results[*k].log_z.upper.unwrap_or(f64::INFINITY);
-        let best = (0..self.solutions.len()).filter(proved).min_by(|a, b| upper(a).total_cmp(&upper(b)))?;
-        self.solutions[best].as_ref()?.certificate.as_ref()
+        let proved = |k: &usize| self.solutions[*k].as_ref().is_some_and(|s| s.certificate.is_some());
+        let upper = |k: usize| self.record.results[k].log_z.upper.map(|u| (-u, k));
+        let lower = |k: usize| self.record.results[k].log_z.lower.map(|l| (l, k));
+        let candidates = || (0..self.solutions.len()).filter(proved);
+        // The first among equals: `max_by` would take the last.
+        let first = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
+        let best = candidates()
+            .filter_map(upper)
+            .max_by(first)
+            .or_else(|| candidates().filter_map(lower).max_by(first));
+        self.solutions[best?.1].as_ref()?.certificate.as_ref()
     }
 
     /// Writes that certificate, with what it claims about `model`, and says whether there was one.
