@@ -11,6 +11,8 @@ use zbound::{
 /// Recommended by the reference data: values to 1e-7, means to 1e-5.
 const VALUE: f64 = 1e-7;
 const MEAN: f64 = 1e-5;
+/// Largest f/eps at which convergence to the default tolerance is asserted.
+const COLDEST: f64 = 1e4;
 
 fn solve(problem: &Problem, settings: &Settings) -> Solution {
     Quantum::default().solve(problem, settings).unwrap()
@@ -43,7 +45,8 @@ fn quantum_bound_is_above_brute_force_at_every_stop() {
         let solution = solve(&problem, &Settings::default().with_max_iterations(capped).with_solver(solver));
         let (bound, exact) = (upper(&solution), brute_force(&f, eps));
         assert!(bound.is_finite() && bound >= exact.lo, "case {case}: {bound} < {exact:?}, eps {eps}, {f:?}");
-        if capped.is_none() {
+        // Beyond, a stop may come early; the bound is valid all the same.
+        if capped.is_none() && scale <= COLDEST * eps {
             assert_converged(&solution, &problem, &format!("case {case} eps {eps:e} scale {scale:e} d {d}"));
         }
         converged += usize::from(solution.stop == StopReason::Converged);
