@@ -3,7 +3,8 @@
 //!
 //! In the dual this is the decomposition `f + cuts + z^T S z = sum_T w_T f_T` of docs/theory.md,
 //! section 1. TRW is the case S = 0 without cuts; the other relaxations are run as parts, and the
-//! best certificate seen is the one returned, so the bound is never worse than any of them.
+//! best certificate seen is the one returned, so the bound is never worse than the parts that ran:
+//! greedy selection is a part up to 20 spins only, and on larger models each part has a time limit.
 
 mod barrier;
 mod mixture;
