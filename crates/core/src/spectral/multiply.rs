@@ -42,3 +42,11 @@ pub(crate) fn outer(x: &[f64], y: &[f64], n: usize, r: usize, out: &mut [f64]) {
     let (x, y) = (MatRef::from_column_major_slice(x, n, r), MatRef::from_column_major_slice(y, n, r));
     matmul(MatMut::from_column_major_slice_mut(out, n, n), Accum::Replace, x, y.transpose(), 1.0, Par::Seq);
 }
+
+/// `out = x^T y` for `rows x k` matrices x, y.
+pub(crate) fn transposed_rectangles(x: &[f64], y: &[f64], rows: usize, out: &mut [f64]) {
+    let k = x.len() / rows.max(1);
+    let (x, y) = (MatRef::from_column_major_slice(x, rows, k), MatRef::from_column_major_slice(y, rows, k));
+    let out = MatMut::from_column_major_slice_mut(out, k, k);
+    matmul(out, Accum::Replace, x.transpose(), y, 1.0, Par::Seq);
+}

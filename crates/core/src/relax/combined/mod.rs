@@ -6,19 +6,29 @@
 //! best certificate seen is the one returned, so the bound is never worse than the parts that ran:
 //! greedy selection is a part up to 20 spins only, and on larger models each part has a time limit.
 
-mod barrier;
-mod mixture;
+mod build;
+mod curvature;
+mod dual;
+mod entropy;
+mod interior_point;
+mod newton;
 mod pairs;
-mod search;
+mod program;
+mod proof;
+mod separate;
+mod space;
 
 use super::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::model::Ising;
 use crate::observer::{Flow, Monitor, Observer, Progress};
 use crate::problem::Problem;
 use crate::settings::{Greedy, Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
-use search::Search;
+use faer::Par;
+use interior_point::InteriorPoint;
+use program::Program;
 
 /// The combined bound of trees, positivity, triangle inequalities and the single relaxations.
 ///
@@ -60,19 +70,22 @@ impl Relaxation for Combined {
             )));
         };
         let mut monitor = Monitor::new(settings, 100_000, observer);
-        let (mut best, trw) = parts(problem, settings, &mut monitor)?;
+        let (mut best, trw, greedy) = parts(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
         if ising.d() > MAX_DENSE {
             best.reason =
                 Some(format!("above {MAX_DENSE} spins the best of the single relaxations is returned"));
             stop = stop.or(Some(StopReason::Stalled));
         } else if stop.is_none() && ising.d() > 0 {
-            let mut search = Search::new(problem, ising, trw.certificate.as_ref(), settings);
-            stop = Some(search.run(settings, &mut monitor));
-            let found = search.solution(problem)?;
-            if stop == Some(StopReason::Converged) && !found.is_within(settings.tol, problem.eps()) {
-                stop = Some(StopReason::Stalled);
+            let mut spectral = vec![Features::degree(ising.d(), 1)];
+            for features in std::iter::once(problem.features()).chain(greedy.features.as_ref()) {
+                if !spectral.contains(features) {
+                    spectral.push(features.clone());
+                }
             }
+            let program = build::dense(ising, problem.eps(), &spectral, trw.certificate.as_ref())?;
+            let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
+            stop = Some(reason);
             best = better(found, best);
         }
         best.method = Method::Combined;
@@ -84,6 +97,52 @@ impl Relaxation for Combined {
         best.trace = monitor.trace;
         Ok(best)
     }
+}
+
+/// Solves the program and certifies its best point.
+fn search(
+    problem: &Problem,
+    ising: &Ising,
+    program: Program,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Solution, StopReason)> {
+    let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
+    let par =
+        if settings.threads > 1 && program.space.len() > 500 { Par::rayon(settings.threads) } else { Par::Seq };
+    let complete = ising.d() <= build::ALL_TRIANGLES;
+    let mut method = InteriorPoint::new(program, complete, par);
+    let mut stop = method.run(0.5 * settings.tol, eps, constant, monitor);
+    let mut solution = Solution::new(Method::Combined, stop);
+    let Some((mut program, best, lower)) = method.outcome() else { return Ok((solution, stop)) };
+    program.triples.clone_from(&best.triples);
+    program.entropies.clone_from(&best.entropies);
+    let proof = proof::certificate(&program, &best, eps);
+    let proof = proof.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound)));
+    let primal = eps * (lower + constant);
+    solution.estimate = primal;
+    match proof {
+        Ok((certificate, bound)) => {
+            solution.upper = Some(bound);
+            solution.estimate = bound.phi();
+            solution.relaxation_gap = Some((bound.phi() - primal).max(0.0)).filter(|gap| gap.is_finite());
+            solution.certificate = Some(certificate);
+        }
+        Err(error) => solution.reason = Some(error.to_string()),
+    }
+    let within = solution.is_within(settings.tol, eps);
+    match stop {
+        StopReason::Converged if !within => stop = StopReason::Stalled,
+        StopReason::Stalled if within => stop = StopReason::Converged,
+        _ => {}
+    }
+    let moment = |number: Option<u32>| number.map_or(0.0, |k| best.point.m[k as usize]);
+    let space = &program.space;
+    solution.means = Some((1..=ising.d() as u32).map(|i| moment(space.vertices(0, i))).collect());
+    let pairs = ising.edges().iter().map(|&[i, j]| (i, j, moment(space.vertices(i + 1, j + 1))));
+    solution.pairwise = Some(pairs.collect());
+    solution.features = space.blocks.first().map(|block| block.features.clone());
+    Ok((solution, stop))
 }
 
 fn check_solver(settings: &Settings) -> Result<()> {
@@ -101,8 +160,12 @@ fn better(a: Solution, b: Solution) -> Solution {
     if value(&a) <= value(&b) { a } else { b }
 }
 
-/// The single relaxations: the best of them, and TRW for its trees.
-fn parts(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<(Solution, Solution)> {
+/// The single relaxations: the best of them, TRW for its trees, greedy selection for its features.
+fn parts(
+    problem: &Problem,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Solution, Solution, Solution)> {
     let d = problem.d();
     let linear = problem.with_features(Features::degree(d, 1))?;
     let small = d <= GREEDY_SPINS;
@@ -115,15 +178,17 @@ fn parts(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> R
             best = better(part(relaxation, problem, settings, small, monitor)?, best);
         }
     }
+    let mut greedy = Solution::new(Method::QuantumGreedy, StopReason::Stalled);
     if small && monitor.interrupted().is_none() {
         let three = match settings.greedy {
             Greedy::Count(count) => Greedy::Count(count),
             Greedy::Auto => Greedy::Count(3),
         };
-        let greedy = settings.clone().with_greedy(three);
-        best = better(part(&QuantumGreedy, &linear, &greedy, small, monitor)?, best);
+        let counted = settings.clone().with_greedy(three);
+        greedy = part(&QuantumGreedy, &linear, &counted, small, monitor)?;
+        best = better(greedy.clone(), best);
     }
-    Ok((best, trw))
+    Ok((best, trw, greedy))
 }
 
 /// One part under its share of the time; a part that is refused counts as no bound.

@@ -14,7 +14,7 @@ mod interior_point;
 mod kronecker;
 pub(crate) mod matrix;
 mod newton;
-mod scaling;
+pub(crate) mod scaling;
 mod structured;
 
 use crate::error::{Error, Result};

@@ -4,19 +4,19 @@ use super::matrix::{cholesky, congruence, lower_inverse, multiply};
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
 
 /// G with `G^-1 P G^-T = G^T Q G = diag(values)` for a primal P and a dual Q.
-pub(super) struct Scaling {
+pub(crate) struct Scaling {
     values: Vec<f64>,
-    pub(super) g: Square,
-    pub(super) g_inv: Square,
+    pub(crate) g: Square,
+    pub(crate) g_inv: Square,
     /// `T = G^-T G^-1`, so that `T P T = Q`: the Hessian of the pair is `Y -> T Y T`.
-    pub(super) t: Square,
+    pub(crate) t: Square,
 }
 
 impl Scaling {
     /// `None` when a factorisation fails: the matrices are no longer numerically definite.
     ///
     /// **Cost** one eigendecomposition, six n^3 products.
-    pub(super) fn new(primal: &Square, dual: &Square, work: &mut EigenWork) -> Option<Self> {
+    pub(crate) fn new(primal: &Square, dual: &Square, work: &mut EigenWork) -> Option<Self> {
         let n = primal.n();
         let mut factor = primal.clone();
         if !cholesky(&mut factor) {
@@ -50,7 +50,7 @@ impl Scaling {
     /// The part of the dual step that does not depend on the primal step:
     /// `dQ = constant_part - T dP T` linearises `P Q = target I`, with Mehrotra's second-order
     /// term when the predictor's steps are given.
-    pub(super) fn constant_part(&self, target: f64, predictor: Option<(&Square, &Square)>) -> Square {
+    pub(crate) fn constant_part(&self, target: f64, predictor: Option<(&Square, &Square)>) -> Square {
         let n = self.values.len();
         let mut scratch = Square::zeros(n);
         let mut e = Square::zeros(n);
@@ -73,7 +73,7 @@ impl Scaling {
     }
 
     /// `T dP T`.
-    pub(super) fn apply(&self, dp: &Square) -> Square {
+    pub(crate) fn apply(&self, dp: &Square) -> Square {
         congruence(self.t.view(), dp, &mut Square::zeros(dp.n()))
     }
 }

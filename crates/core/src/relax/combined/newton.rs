@@ -1,0 +1,220 @@
+//! One primal-dual step: linear algebra of the optimality conditions.
+
+use super::curvature::Curvature;
+use super::entropy::{Evaluation, add_curvature};
+use super::pairs::SIGNS;
+use super::program::{Point, Program};
+use crate::relax::logdet::matrix::step_to_boundary;
+use crate::relax::logdet::scaling::Scaling;
+use crate::spectral::{Cholesky, EigenWork, Square, multiply};
+use faer::Par;
+
+/// A direction in all variables.
+pub(super) struct Step {
+    m: Vec<f64>,
+    t: f64,
+    sigmas: Vec<Square>,
+    squares: Vec<Square>,
+    sides: Vec<[f64; 4]>,
+    nu: Vec<[f64; 4]>,
+    rest: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// The factored optimality conditions at a point.
+pub(super) struct Linearised<'a> {
+    program: &'a Program,
+    point: &'a Point,
+    at: &'a Evaluation,
+    scalings: Vec<Scaling>,
+    curvature: &'a Curvature,
+    /// `H^{-1} grad E_k`, one after the other.
+    pulled: Vec<f64>,
+    /// `grad E^T H^{-1} grad E + diag(rest / weights)`.
+    border: Cholesky,
+    residual: Vec<f64>,
+}
+
+impl<'a> Linearised<'a> {
+    /// Assembles and factors; `None` when rounding has the upper hand.
+    ///
+    /// **Cost** n^4/2 per block for the assembly, N^3/3 for the factor, N^2 per entropy.
+    pub(super) fn new(
+        program: &'a Program,
+        point: &'a Point,
+        sigmas: &[Square],
+        at: &'a Evaluation,
+        curvature: &'a mut Curvature,
+        work: &mut EigenWork,
+    ) -> Option<Self> {
+        let space = &program.space;
+        let pairs = sigmas.iter().zip(&point.squares);
+        let scalings: Vec<Scaling> =
+            pairs.map(|(sigma, s)| Scaling::new(sigma, s, work)).collect::<Option<_>>()?;
+        curvature.clear();
+        for (block, scaling) in space.blocks.iter().zip(&scalings) {
+            block.add_curvature(std::slice::from_ref(&scaling.t), curvature);
+        }
+        add_curvature(&program.entropies, space, &point.m, &point.weights, &at.spectra, curvature);
+        for ((triple, y), nu) in program.triples.iter().zip(&point.sides).zip(&point.nu) {
+            let ratio: [f64; 4] = std::array::from_fn(|p| nu[p] / y[p]);
+            for p in 0..3 {
+                for q in 0..=p {
+                    let v: f64 = ratio.iter().zip(&SIGNS).map(|(r, s)| r * s[p] * s[q]).sum();
+                    curvature.add(triple.moments[p] as usize, triple.moments[q] as usize, v);
+                }
+            }
+        }
+        if !curvature.factor() {
+            return None;
+        }
+        let mut pulled = at.gradients.clone();
+        curvature.solve(&mut pulled);
+        let count = point.rest.len();
+        let mut lower = vec![0.0; count * count];
+        multiply::transposed_rectangles(&at.gradients, &pulled, space.len(), &mut lower);
+        for k in 0..count {
+            lower[k * (count + 1)] += point.rest[k] / point.weights[k];
+        }
+        let mut border = Cholesky::default();
+        let residual = program.residual(point, &point.weights, at);
+        border.factor(lower, count, 0.0, Par::Seq).then_some(Linearised {
+            program,
+            point,
+            at,
+            scalings,
+            curvature,
+            pulled,
+            border,
+            residual,
+        })
+    }
+
+    /// The step towards products of slack and multiplier equal to `target`, with Mehrotra's second-order
+    /// term of a predicted step.
+    pub(super) fn step(&self, target: f64, predicted: Option<&Step>) -> Step {
+        let (program, point) = (self.program, self.point);
+        let space = &program.space;
+        let aims: Vec<Square> = self
+            .scalings
+            .iter()
+            .enumerate()
+            .map(|(b, s)| s.constant_part(target, predicted.map(|p| (&p.sigmas[b], &p.squares[b]))))
+            .collect();
+        let second = |c: usize, p: usize| predicted.map_or(0.0, |s| s.sides[c][p] * s.nu[c][p]);
+        // Multipliers of the inequalities if the moments did not move.
+        let mut nu: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
+        let mut missing: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
+        for (c, triple) in program.triples.iter().enumerate() {
+            let (g, y, v) = (triple.sides(&point.m), &point.sides[c], &point.nu[c]);
+            let lacks: [f64; 4] = std::array::from_fn(|p| g[p] - y[p]);
+            nu.push(std::array::from_fn(|p| {
+                (target - second(c, p) - v[p] * y[p] - v[p] * lacks[p]) / y[p]
+            }));
+            missing.push(lacks);
+        }
+        let mut m = self.residual.clone();
+        for (block, aim) in space.blocks.iter().zip(&aims) {
+            block.gather(aim, 1.0, &mut m);
+        }
+        program.add_cuts(&nu, &mut m);
+        self.curvature.solve(&mut m);
+        let (weights, t) = self.border_step(target, predicted, &m);
+        for (column, w) in self.pulled.chunks_exact(m.len()).zip(&weights) {
+            m.iter_mut().zip(column).for_each(|(m, v)| *m += w * v);
+        }
+        let sigmas: Vec<Square> = space.blocks.iter().map(|b| b.fill(&m, 0.0)).collect();
+        let squares = sigmas.iter().zip(&self.scalings).zip(aims).map(|((d, s), mut aim)| {
+            aim.data_mut().iter_mut().zip(s.apply(d).data()).for_each(|(a, v)| *a -= v);
+            aim
+        });
+        let squares = squares.collect();
+        let mut sides = missing;
+        for (c, triple) in program.triples.iter().enumerate() {
+            for (p, signs) in SIGNS.iter().enumerate() {
+                let along: f64 = (0..3).map(|q| signs[q] * m[triple.moments[q] as usize]).sum();
+                sides[c][p] += along;
+                nu[c][p] -= point.nu[c][p] / point.sides[c][p] * along;
+            }
+        }
+        let gradients = self.at.gradients.chunks_exact(m.len());
+        let rest = gradients.enumerate().map(|(k, g)| dot(g, &m) - t + self.shortfall(k)).collect();
+        Step { m, t, sigmas, squares, sides, nu, rest, weights }
+    }
+
+    /// `E_k(m) - t - rest_k`.
+    fn shortfall(&self, k: usize) -> f64 {
+        self.at.values[k] - self.point.t - self.point.rest[k]
+    }
+
+    /// Steps of the weights and of t, given the moments' step at fixed weights.
+    fn border_step(&self, target: f64, predicted: Option<&Step>, m: &[f64]) -> (Vec<f64>, f64) {
+        let point = self.point;
+        let mut first: Vec<f64> = (0..point.rest.len())
+            .map(|k| {
+                let second = predicted.map_or(0.0, |s| s.rest[k] * s.weights[k]);
+                let wanted = (target - second) / point.weights[k] - point.rest[k] - self.shortfall(k);
+                wanted - dot(&self.at.gradients[k * m.len()..(k + 1) * m.len()], m)
+            })
+            .collect();
+        let mut ones = vec![1.0; first.len()];
+        self.border.solve(&mut first);
+        self.border.solve(&mut ones);
+        let excess = 1.0 - point.weights.iter().sum::<f64>() - first.iter().sum::<f64>();
+        let t = excess / ones.iter().sum::<f64>();
+        first.iter_mut().zip(&ones).for_each(|(w, one)| *w += t * one);
+        (first, t)
+    }
+}
+
+impl Step {
+    /// How far the primal and the dual variables can go, at most 1.
+    pub(super) fn room(&self, point: &Point, sigmas: &[Square]) -> (f64, f64) {
+        let scalar = |values: &[f64], steps: &[f64]| {
+            let limits = values.iter().zip(steps).filter(|(_, s)| **s < 0.0).map(|(v, s)| -v / s);
+            limits.fold(1.0, f64::min)
+        };
+        let matrix = |values: &[Square], steps: &[Square]| {
+            values.iter().zip(steps).map(|(v, s)| step_to_boundary(v, s)).fold(1.0, f64::min)
+        };
+        let primal = scalar(point.sides.as_flattened(), self.sides.as_flattened())
+            .min(scalar(&point.rest, &self.rest))
+            .min(matrix(sigmas, &self.sigmas));
+        let dual = scalar(point.nu.as_flattened(), self.nu.as_flattened())
+            .min(scalar(&point.weights, &self.weights))
+            .min(matrix(&point.squares, &self.squares));
+        (primal, dual)
+    }
+
+    /// Mean product of slack and multiplier after steps of these lengths.
+    pub(super) fn product_after(&self, program: &Program, point: &Point, sigmas: &[Square], by: (f64, f64)) -> f64 {
+        let moved = self.moved(point, by);
+        let sigmas: Vec<Square> =
+            sigmas.iter().zip(&self.sigmas).map(|(a, b)| crate::relax::logdet::matrix::plus(a, by.0, b)).collect();
+        program.mean_product(&moved, &sigmas)
+    }
+
+    /// The point after steps of these lengths.
+    pub(super) fn moved(&self, point: &Point, (primal, dual): (f64, f64)) -> Point {
+        let along = |values: &[f64], steps: &[f64], by: f64| -> Vec<f64> {
+            values.iter().zip(steps).map(|(v, s)| v + by * s).collect()
+        };
+        let four = |values: &[[f64; 4]], steps: &[[f64; 4]], by: f64| -> Vec<[f64; 4]> {
+            values.iter().zip(steps).map(|(v, s)| std::array::from_fn(|p| v[p] + by * s[p])).collect()
+        };
+        let squares = point.squares.iter().zip(&self.squares);
+        Point {
+            m: along(&point.m, &self.m, primal),
+            t: point.t + primal * self.t,
+            squares: squares.map(|(a, b)| crate::relax::logdet::matrix::plus(a, dual, b)).collect(),
+            sides: four(&point.sides, &self.sides, primal),
+            nu: four(&point.nu, &self.nu, dual),
+            rest: along(&point.rest, &self.rest, primal),
+            weights: along(&point.weights, &self.weights, dual),
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

@@ -1,0 +1,142 @@
+//! The relaxation as a convex program in the moments, and its points.
+//!
+//! ```text
+//! max <theta, m> + t   over m, t
+//! with t <= E_k(m)                    entropies: forests, quantum, log-det      weights w_k
+//!      Sigma_B(m) >= 0                positive moment matrices                  S_B
+//!      1 + <c, m> >= 0                triangle inequalities                     nu_c
+//! ```
+//! in units of eps. The multipliers of any point, feasible or not, are the decomposition
+//! `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1.
+
+use super::entropy::{Entropy, Evaluation, edge_probabilities};
+use super::pairs::{SIGNS, slacks};
+use super::space::Space;
+use crate::relax::trw::spanning::max_spanning_forest;
+use crate::spectral::Square;
+
+/// The data of the program; triples and forests are generated while it is solved.
+pub(super) struct Program {
+    pub(super) space: Space,
+    pub(super) theta: Vec<f64>,
+    pub(super) triples: Vec<Triple>,
+    pub(super) entropies: Vec<Entropy>,
+}
+
+/// Four inequalities among three vertices of z = (1, x).
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Triple {
+    pub(super) vertices: [u32; 3],
+    /// Moments of the sides (k,l), (k,m), (l,m).
+    pub(super) moments: [u32; 3],
+}
+
+/// Primal variables, slacks and multipliers.
+#[derive(Clone)]
+pub(super) struct Point {
+    pub(super) m: Vec<f64>,
+    pub(super) t: f64,
+    /// `S_B`.
+    pub(super) squares: Vec<Square>,
+    /// Left sides of the inequalities of every triple, and their multipliers.
+    pub(super) sides: Vec<[f64; 4]>,
+    pub(super) nu: Vec<[f64; 4]>,
+    /// `E_k(m) - t`, and the weights.
+    pub(super) rest: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+}
+
+impl Triple {
+    /// The triple of these vertices, `None` when a side has no moment.
+    pub(super) fn new(space: &Space, [k, l, m]: [u32; 3]) -> Option<Self> {
+        let moments = [space.vertices(k, l)?, space.vertices(k, m)?, space.vertices(l, m)?];
+        Some(Triple { vertices: [k, l, m], moments })
+    }
+
+    /// Left sides of its inequalities.
+    pub(super) fn sides(&self, m: &[f64]) -> [f64; 4] {
+        slacks(self.moments.map(|p| m[p as usize]))
+    }
+}
+
+impl Program {
+    /// The uniform law with multipliers on the central path of parameter `mu`.
+    pub(super) fn start(&self, mu: f64) -> Point {
+        let count = self.entropies.len() as f64;
+        let square = |n: usize| {
+            let mut s = Square::identity(n);
+            s.data_mut().iter_mut().for_each(|v| *v *= mu);
+            s
+        };
+        Point {
+            m: vec![0.0; self.space.len()],
+            t: -mu * count,
+            squares: self.space.blocks.iter().map(|b| square(b.n())).collect(),
+            sides: vec![[1.0; 4]; self.triples.len()],
+            nu: vec![[mu; 4]; self.triples.len()],
+            rest: vec![mu * count; self.entropies.len()],
+            weights: vec![1.0 / count; self.entropies.len()],
+        }
+    }
+
+    /// How many products of a slack and its multiplier there are.
+    pub(super) fn complexity(&self) -> f64 {
+        let squares: usize = self.space.blocks.iter().map(|b| b.n()).sum();
+        (squares + 4 * self.triples.len() + self.entropies.len()) as f64
+    }
+
+    /// Mean product of slack and multiplier.
+    pub(super) fn mean_product(&self, point: &Point, sigmas: &[Square]) -> f64 {
+        let squares: f64 = sigmas.iter().zip(&point.squares).map(|(a, b)| a.dot(b)).sum();
+        let cuts = point.sides.as_flattened().iter().zip(point.nu.as_flattened());
+        let weights = point.rest.iter().zip(&point.weights);
+        let scalars: f64 = cuts.chain(weights).map(|(a, b)| a * b).sum();
+        (squares + scalars) / self.complexity()
+    }
+
+    /// Derivative of the Lagrangian by the moments.
+    pub(super) fn residual(&self, point: &Point, weights: &[f64], at: &Evaluation) -> Vec<f64> {
+        let mut out = self.theta.clone();
+        for (gradient, w) in at.gradients.chunks_exact(out.len()).zip(weights) {
+            out.iter_mut().zip(gradient).for_each(|(r, g)| *r += w * g);
+        }
+        for (block, s) in self.space.blocks.iter().zip(&point.squares) {
+            block.gather(s, 1.0, &mut out);
+        }
+        self.add_cuts(&point.nu, &mut out);
+        out
+    }
+
+    /// `out += sum_c values_c c`.
+    pub(super) fn add_cuts(&self, values: &[[f64; 4]], out: &mut [f64]) {
+        for (triple, values) in self.triples.iter().zip(values) {
+            for (v, signs) in values.iter().zip(&SIGNS) {
+                (0..3).for_each(|p| out[triple.moments[p] as usize] += v * signs[p]);
+            }
+        }
+    }
+
+    /// `<theta, m> + min_k E_k(m)`, with all forests of the graph among the entropies.
+    pub(super) fn primal_value(&self, m: &[f64], at: &Evaluation, worst: &[u32]) -> f64 {
+        let linear: f64 = self.theta.iter().zip(m).map(|(t, m)| t * m).sum();
+        let shared: f64 = worst.iter().map(|&e| at.information[e as usize]).sum();
+        linear + at.values.iter().copied().fold(at.independent - shared, f64::min)
+    }
+
+    /// The factor that brings moments inside all inequalities, towards the uniform law.
+    pub(super) fn shrink(&self, m: &[f64]) -> f64 {
+        let least =
+            self.triples.iter().flat_map(|triple| triple.sides(m)).fold(f64::INFINITY, f64::min);
+        if least < 0.0 { 1.0 / (1.0 - least) } else { 1.0 }
+    }
+
+    /// The forest of least entropy: maximum mutual information.
+    pub(super) fn worst_forest(&self, at: &Evaluation) -> Vec<u32> {
+        max_spanning_forest(self.space.d, &self.space.pairs, &at.information)
+    }
+
+    /// Probability of every pair in the mixture of forests, and their total weight.
+    pub(super) fn edge_probabilities(&self, weights: &[f64]) -> (Vec<f64>, f64) {
+        edge_probabilities(&self.entropies, weights, self.space.pairs.len())
+    }
+}

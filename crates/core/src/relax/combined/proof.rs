@@ -1,0 +1,98 @@
+//! From a point's multipliers to the data of a proof.
+
+use super::dual::Split;
+use super::entropy::{Entropy, Evaluation, evaluate, function, raised};
+use super::interior_point::Snapshot;
+use super::pairs::SIGNS;
+use super::program::{Point, Program};
+use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
+use crate::error::{Error, Result};
+use crate::model::{Ising, Polynomial};
+use crate::relax::forest::Forest;
+use crate::spectral::{Eigen, EigenWork, Square, eigh};
+
+/// The decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` in the model's units.
+///
+/// **Cost** two eigendecompositions per block, one per spectral entropy.
+pub(super) fn certificate(
+    program: &Program,
+    best: &Snapshot,
+    eps: f64,
+) -> Result<Certificate> {
+    let point = &best.point;
+    let slack = Slack { cuts: cuts(program, point, eps), squares: squares(program, point, eps)? };
+    let mut work = EigenWork::default();
+    let at = evaluate(&program.entropies, &program.space, &point.m, &mut work)
+        .ok_or_else(|| Error::Certificate("an entropy could not be evaluated".into()))?;
+    let split = Split::new(program, point, &at);
+    let mut components = Vec::with_capacity(split.weights.len());
+    for (entropy, &weight) in program.entropies.iter().zip(&split.weights) {
+        let form = match entropy {
+            Entropy::Forest(forest) => tree(program, &split, &at, forest, eps)?,
+            Entropy::Quantum(block) => {
+                let n = block.n() as f64;
+                let sigma = decompose(&block.fill(&point.m, 1.0))?;
+                let matrix = function(&sigma, |v| eps * v.ln() / n);
+                let eigen = decompose(&matrix)?;
+                Form::Spectral { features: block.features.clone(), matrix, eigen }
+            }
+            Entropy::LogDet(block) => {
+                let inverse = function(&decompose(&raised(block, &point.m))?, |v| 0.5 * eps / v);
+                let lambda: Vec<f64> = inverse.diagonal().collect();
+                let mut matrix = inverse.clone();
+                matrix.data_mut().iter_mut().for_each(|v| *v = -*v);
+                matrix.data_mut().iter_mut().step_by(block.n() + 1).for_each(|v| *v = 0.0);
+                Form::LogDet { lambda, matrix, eigen: decompose(&inverse)? }
+            }
+        };
+        components.push(Component { weight, form });
+    }
+    Ok(Certificate { eps, slack, components, witness: None })
+}
+
+fn decompose(a: &Square) -> Result<Eigen> {
+    let mut eigen = Eigen::default();
+    match eigh(a, &mut eigen, &mut EigenWork::default()) {
+        true => Ok(eigen),
+        false => Err(Error::Certificate("an eigendecomposition failed".into())),
+    }
+}
+
+fn squares(program: &Program, point: &Point, eps: f64) -> Result<Vec<SumOfSquares>> {
+    let one = |(block, s): (&super::space::Block, &Square)| {
+        let data = s.data().iter().map(|v| eps * v).collect();
+        let matrix = Square::from_column_major(block.n(), data);
+        let eigen = decompose(&matrix)?;
+        Ok(SumOfSquares { features: block.features.clone(), matrix, eigen })
+    };
+    program.space.blocks.iter().zip(&point.squares).map(one).collect()
+}
+
+fn cuts(program: &Program, point: &Point, eps: f64) -> Vec<Cut> {
+    let mut cuts = Vec::with_capacity(4 * program.triples.len());
+    for (triple, nu) in program.triples.iter().zip(&point.nu) {
+        for (v, s) in nu.iter().zip(&SIGNS) {
+            // The cycle k, l, m has the sides (k,l), (l,m), (m,k).
+            let signs = [s[0], s[2], s[1]].map(|v| v as i8);
+            cuts.push(Cut {
+                multiplier: eps * v,
+                cycle: triple.vertices.to_vec(),
+                signs: signs.to_vec(),
+            });
+        }
+    }
+    cuts
+}
+
+/// A forest's distribution.
+fn tree(program: &Program, split: &Split, at: &Evaluation, forest: &Forest, eps: f64) -> Result<Form> {
+    let space = &program.space;
+    let fields: Vec<f64> = split.fields(program, at, forest).iter().map(|h| eps * h).collect();
+    let coupling = |&e: &u32| {
+        let [i, j] = space.pairs[e as usize].map(|i| i as usize);
+        (i, j, eps * split.couplings[e as usize])
+    };
+    let couplings: Vec<_> = forest.edges().iter().map(coupling).collect();
+    let polynomial = Polynomial::from(Ising::new(space.d, &fields, &couplings)?);
+    Ok(Form::Elimination { polynomial, order: forest.order().to_vec() })
+}
