@@ -12,7 +12,7 @@ mod info;
 mod layout;
 mod maximum;
 mod moments;
-mod order;
+pub(crate) mod order;
 mod rounding;
 mod sweep;
 mod vector;

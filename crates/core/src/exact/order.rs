@@ -99,6 +99,17 @@ impl Plan {
     }
 }
 
+/// A plan that joins few pairs of spins: what a chordal extension of the graph should do.
+///
+/// **Cost** two greedy orders.
+pub(crate) fn fewest_pairs(graph: &Neighbours) -> Plan {
+    let ties: Vec<u32> = (0..graph.len() as u32).collect();
+    let orders = [Rule::MinFill, Rule::MinDegree].into_iter().filter_map(|rule| greedy(graph, rule, &ties));
+    let plans = orders.chain([reverse_cuthill_mckee(graph)]).map(|order| Plan::new(graph, order));
+    let pairs = |plan: &Plan| plan.scopes.iter().map(Vec::len).sum::<usize>();
+    plans.min_by_key(pairs).unwrap_or_else(|| Plan::new(graph, ties.clone()))
+}
+
 /// The cheapest plan found; deterministic in the seed.
 pub(crate) fn best_plan(graph: &Neighbours, seed: u64) -> Plan {
     let mut best = Plan::new(graph, reverse_cuthill_mckee(graph));

@@ -2,26 +2,83 @@
 
 use super::entropy::Entropy;
 use super::program::{Program, Triple};
+use super::separate::triangles;
 use super::space::Space;
 use crate::certify::{Certificate, Form};
 use crate::error::Result;
+use crate::exact::order::fewest_pairs;
 use crate::features::Features;
 use crate::model::{Ising, VarSet};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{resistance_mixture, stars};
 use std::collections::HashMap;
 
-/// Spins up to which every triangle inequality is present from the start.
-pub(super) const ALL_TRIANGLES: usize = 16;
+/// Triples up to which every triangle inequality is present from the start.
+const ALL_TRIANGLES: usize = 60_000;
 
-/// Moments of all pairs of spins and of products of `spectral` features; entropies of forests, of the
-/// spectral features, and log-det.
-pub(super) fn dense(
+/// Moments above which the Newton system, dense, is not formed.
+const MAX_MOMENTS: usize = 6000;
+/// Spins up to which all pairs have a moment, however sparse the graph.
+const ALL_PAIRS: usize = 30;
+/// The pairs of a chordal graph are used when they are fewer than this share of all.
+const SPARSE: f64 = 0.6;
+
+/// The program of a model: over all pairs of spins when these are few or the graph is dense, else
+/// over the pairs of a chordal extension of the graph; `None` when both are too many.
+///
+/// A matrix on a chordal graph can be completed to a positive one exactly when its cliques are
+/// positive, and triangles within cliques imply all cycles: nothing is lost, except that forests
+/// use no other pairs and that the spectral entropies, which need all moments, are left out.
+pub(super) fn program(
     ising: &Ising,
     eps: f64,
     spectral: &[Features],
     trw: Option<&Certificate>,
-) -> Result<Program> {
+) -> Result<Option<Program>> {
+    let d = ising.d();
+    let all = d * (d + 1) / 2;
+    if d > ALL_PAIRS {
+        let cliques = cliques(ising);
+        let space = Space::cliques(d, &cliques)?;
+        if space.len() <= MAX_MOMENTS && (space.len() as f64) < SPARSE * all as f64 {
+            return Ok(Some(finish(ising, eps, space, Vec::new(), trw)));
+        }
+    }
+    if all > MAX_MOMENTS {
+        return Ok(None);
+    }
+    dense(ising, eps, spectral, trw).map(Some)
+}
+
+/// Maximal cliques of a chordal extension of the model's graph.
+fn cliques(ising: &Ising) -> Vec<Vec<u32>> {
+    let mut graph = vec![Vec::new(); ising.d()];
+    for &[i, j] in ising.edges() {
+        graph[i as usize].push(j);
+        graph[j as usize].push(i);
+    }
+    graph.iter_mut().for_each(|list| list.sort_unstable());
+    let plan = fewest_pairs(&graph);
+    let mut maximal = vec![true; ising.d()];
+    for (scope, parent) in plan.scopes.iter().zip(&plan.parent) {
+        if let Some(p) = parent
+            && scope.len() == plan.scopes[*p as usize].len() + 1
+        {
+            maximal[*p as usize] = false;
+        }
+    }
+    let clique = |p: usize| {
+        let mut clique: Vec<u32> = plan.scopes[p].iter().map(|&q| plan.order[q as usize]).collect();
+        clique.push(plan.order[p]);
+        clique.sort_unstable();
+        clique
+    };
+    (0..ising.d()).filter(|&p| maximal[p]).map(clique).collect()
+}
+
+/// Moments of all pairs of spins and of products of `spectral` features; entropies of forests, of the
+/// spectral features, and log-det.
+fn dense(ising: &Ising, eps: f64, spectral: &[Features], trw: Option<&Certificate>) -> Result<Program> {
     let d = ising.d();
     let linear = Features::degree(d, 1);
     let mut sets = linear.sets().to_vec();
@@ -31,14 +88,32 @@ pub(super) fn dense(
         }
     }
     let space = Space::new(d, vec![Features::new(d, sets)?]);
-    let mut entropies: Vec<Entropy> = spectral.iter().filter_map(|f| space.block(f)).map(Entropy::Quantum).collect();
+    let mut entropies: Vec<Entropy> =
+        spectral.iter().filter_map(|f| space.block(f)).map(Entropy::Quantum).collect();
     entropies.extend(space.block(&linear).map(Entropy::LogDet));
+    Ok(finish(ising, eps, space, entropies, trw))
+}
+
+/// Adds parameters, forests and first inequalities.
+fn finish(
+    ising: &Ising,
+    eps: f64,
+    space: Space,
+    mut entropies: Vec<Entropy>,
+    trw: Option<&Certificate>,
+) -> Program {
+    let d = ising.d();
     let forests = forests(ising, &space, trw);
     entropies.extend(forests.iter().filter_map(|f| Forest::new(d, &space.pairs, f)).map(Entropy::Forest));
-    let first = if d <= ALL_TRIANGLES { d as u32 } else { 1 };
-    let triples = triples(d as u32 + 1, first).filter_map(|v| Triple::new(&space, v)).collect();
+    let count: usize = space.blocks.iter().map(|b| b.spins().len()).map(|k| k * k * k / 6).sum();
+    let complete = count <= ALL_TRIANGLES;
+    let pairwise = space.pairs.iter().filter_map(|&[i, j]| Triple::new(&space, [0, i + 1, j + 1]));
+    let mut triples: Vec<Triple> = pairwise.collect();
+    if complete {
+        triples.extend(triangles(&space));
+    }
     let theta = parameters(ising, &space, eps);
-    Ok(Program { space, theta, triples, entropies })
+    Program { space, theta, triples, complete, entropies }
 }
 
 /// `theta / eps` by moment.
@@ -52,13 +127,6 @@ fn parameters(ising: &Ising, space: &Space, eps: f64) -> Vec<f64> {
     ising.fields().iter().enumerate().for_each(|(i, &h)| set(VarSet::singleton(i), h));
     ising.triples().for_each(|(i, j, v)| set(VarSet::pair(i, j), v));
     theta
-}
-
-/// Triples `k < l < m < n` of vertices with `k < first`.
-fn triples(n: u32, first: u32) -> impl Iterator<Item = [u32; 3]> {
-    (0..first).flat_map(move |k| {
-        (k + 1..n).flat_map(move |l| (l + 1..n).map(move |m| [k, l, m]))
-    })
 }
 
 /// The forests of a TRW certificate; else stars on complete graphs, uniform spanning forests elsewhere.

@@ -144,7 +144,9 @@ pub(super) fn add_curvature(
             continue;
         }
         match entropy {
-            Entropy::Quantum(block) => block.add_curvature(&logarithm(eigen, weight / block.n() as f64), into),
+            Entropy::Quantum(block) => {
+                block.add_curvature(&logarithm(eigen, weight / block.n() as f64), into)
+            }
             Entropy::LogDet(block) => {
                 let root = (0.5 * weight).sqrt();
                 block.add_curvature(&[function(eigen, |v| root / v)], into);

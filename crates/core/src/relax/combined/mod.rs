@@ -10,6 +10,7 @@ mod build;
 mod curvature;
 mod dual;
 mod entropy;
+mod forests;
 mod interior_point;
 mod newton;
 mod pairs;
@@ -45,8 +46,9 @@ use program::Program;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Combined;
 
-/// Spins above which the dense Newton system over all pairs is not formed: the parts alone are run.
-const MAX_DENSE: usize = 120;
+/// Why the single relaxations are all there is.
+const TOO_LARGE: &str =
+    "the graph is too large and too dense to combine the relaxations; the best of them is returned";
 /// Spins up to which greedy selection is one of the parts without a time limit.
 const GREEDY_SPINS: usize = 20;
 /// Share of a time limit given to each part.
@@ -72,21 +74,19 @@ impl Relaxation for Combined {
         let mut monitor = Monitor::new(settings, 100_000, observer);
         let (mut best, trw, greedy) = parts(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
-        if ising.d() > MAX_DENSE {
-            best.reason =
-                Some(format!("above {MAX_DENSE} spins the best of the single relaxations is returned"));
-            stop = stop.or(Some(StopReason::Stalled));
-        } else if stop.is_none() && ising.d() > 0 {
-            let mut spectral = vec![Features::degree(ising.d(), 1)];
-            for features in std::iter::once(problem.features()).chain(greedy.features.as_ref()) {
-                if !spectral.contains(features) {
-                    spectral.push(features.clone());
+        if stop.is_none() && ising.d() > 0 {
+            let spectral = spectral_features(problem, &greedy);
+            match build::program(ising, problem.eps(), &spectral, trw.certificate.as_ref())? {
+                Some(program) => {
+                    let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
+                    stop = Some(reason);
+                    best = better(found, best);
+                }
+                None => {
+                    stop = Some(StopReason::Stalled);
+                    best.reason = Some(TOO_LARGE.into());
                 }
             }
-            let program = build::dense(ising, problem.eps(), &spectral, trw.certificate.as_ref())?;
-            let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
-            stop = Some(reason);
-            best = better(found, best);
         }
         best.method = Method::Combined;
         best.solver = None;
@@ -99,6 +99,17 @@ impl Relaxation for Combined {
     }
 }
 
+/// (1, x), the features asked for, and those greedy selection found.
+fn spectral_features(problem: &Problem, greedy: &Solution) -> Vec<Features> {
+    let mut spectral = vec![Features::degree(problem.d(), 1)];
+    for features in std::iter::once(problem.features()).chain(greedy.features.as_ref()) {
+        if !spectral.contains(features) {
+            spectral.push(features.clone());
+        }
+    }
+    spectral
+}
+
 /// Solves the program and certifies its best point.
 fn search(
     problem: &Problem,
@@ -108,16 +119,20 @@ fn search(
     monitor: &mut Monitor<'_>,
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
-    let par =
-        if settings.threads > 1 && program.space.len() > 500 { Par::rayon(settings.threads) } else { Par::Seq };
-    let complete = ising.d() <= build::ALL_TRIANGLES;
-    let mut method = InteriorPoint::new(program, complete, par);
+    let par = if settings.threads > 1 && program.space.len() > 500 {
+        Par::rayon(settings.threads)
+    } else {
+        Par::Seq
+    };
+    let mut method = InteriorPoint::new(program, par);
     let mut stop = method.run(0.5 * settings.tol, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
-    let Some((mut program, best, lower)) = method.outcome() else { return Ok((solution, stop)) };
+    let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);
     program.entropies.clone_from(&best.entropies);
-    let proof = proof::certificate(&program, &best, eps);
+    let allowance = 0.05 * settings.tol * (best.upper + constant).abs().max(1.0);
+    proof::prune(&mut best.point, allowance);
+    let proof = proof::certificate(&program, &best.point, eps);
     let proof = proof.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound)));
     let primal = eps * (lower + constant);
     solution.estimate = primal;

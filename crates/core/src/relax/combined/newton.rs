@@ -108,9 +108,7 @@ impl<'a> Linearised<'a> {
         for (c, triple) in program.triples.iter().enumerate() {
             let (g, y, v) = (triple.sides(&point.m), &point.sides[c], &point.nu[c]);
             let lacks: [f64; 4] = std::array::from_fn(|p| g[p] - y[p]);
-            nu.push(std::array::from_fn(|p| {
-                (target - second(c, p) - v[p] * y[p] - v[p] * lacks[p]) / y[p]
-            }));
+            nu.push(std::array::from_fn(|p| (target - second(c, p) - v[p] * y[p] - v[p] * lacks[p]) / y[p]));
             missing.push(lacks);
         }
         let mut m = self.residual.clone();
@@ -187,10 +185,19 @@ impl Step {
     }
 
     /// Mean product of slack and multiplier after steps of these lengths.
-    pub(super) fn product_after(&self, program: &Program, point: &Point, sigmas: &[Square], by: (f64, f64)) -> f64 {
+    pub(super) fn product_after(
+        &self,
+        program: &Program,
+        point: &Point,
+        sigmas: &[Square],
+        by: (f64, f64),
+    ) -> f64 {
         let moved = self.moved(point, by);
-        let sigmas: Vec<Square> =
-            sigmas.iter().zip(&self.sigmas).map(|(a, b)| crate::relax::logdet::matrix::plus(a, by.0, b)).collect();
+        let sigmas: Vec<Square> = sigmas
+            .iter()
+            .zip(&self.sigmas)
+            .map(|(a, b)| crate::relax::logdet::matrix::plus(a, by.0, b))
+            .collect();
         program.mean_product(&moved, &sigmas)
     }
 

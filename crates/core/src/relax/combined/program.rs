@@ -20,6 +20,8 @@ pub(super) struct Program {
     pub(super) space: Space,
     pub(super) theta: Vec<f64>,
     pub(super) triples: Vec<Triple>,
+    /// Whether all triples are there.
+    pub(super) complete: bool,
     pub(super) entropies: Vec<Entropy>,
 }
 
@@ -56,6 +58,11 @@ impl Triple {
     /// Left sides of its inequalities.
     pub(super) fn sides(&self, m: &[f64]) -> [f64; 4] {
         slacks(self.moments.map(|p| m[p as usize]))
+    }
+
+    /// Whether it only says that a pair of spins has a distribution.
+    pub(super) fn is_pairwise(&self) -> bool {
+        self.vertices[0] == 0
     }
 }
 
@@ -125,8 +132,7 @@ impl Program {
 
     /// The factor that brings moments inside all inequalities, towards the uniform law.
     pub(super) fn shrink(&self, m: &[f64]) -> f64 {
-        let least =
-            self.triples.iter().flat_map(|triple| triple.sides(m)).fold(f64::INFINITY, f64::min);
+        let least = self.triples.iter().flat_map(|triple| triple.sides(m)).fold(f64::INFINITY, f64::min);
         if least < 0.0 { 1.0 / (1.0 - least) } else { 1.0 }
     }
 

@@ -2,7 +2,6 @@
 
 use super::dual::Split;
 use super::entropy::{Entropy, Evaluation, evaluate, function, raised};
-use super::interior_point::Snapshot;
 use super::pairs::SIGNS;
 use super::program::{Point, Program};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
@@ -11,15 +10,27 @@ use crate::model::{Ising, Polynomial};
 use crate::relax::forest::Forest;
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
 
+/// Sets the smallest multipliers to zero, as many as move the bound by no more than `allowance`: most
+/// inequalities are slack, and a proof need not list them.
+pub(super) fn prune(point: &mut Point, allowance: f64) {
+    let mut sorted: Vec<f64> = point.nu.as_flattened().to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (mut moved, mut least) = (0.0, 0.0);
+    for v in sorted {
+        // A cut has four coefficients of size one.
+        moved += 4.0 * v;
+        if moved > allowance {
+            break;
+        }
+        least = v;
+    }
+    point.nu.as_flattened_mut().iter_mut().filter(|v| **v <= least).for_each(|v| *v = 0.0);
+}
+
 /// The decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` in the model's units.
 ///
 /// **Cost** two eigendecompositions per block, one per spectral entropy.
-pub(super) fn certificate(
-    program: &Program,
-    best: &Snapshot,
-    eps: f64,
-) -> Result<Certificate> {
-    let point = &best.point;
+pub(super) fn certificate(program: &Program, point: &Point, eps: f64) -> Result<Certificate> {
     let slack = Slack { cuts: cuts(program, point, eps), squares: squares(program, point, eps)? };
     let mut work = EigenWork::default();
     let at = evaluate(&program.entropies, &program.space, &point.m, &mut work)
@@ -71,14 +82,10 @@ fn squares(program: &Program, point: &Point, eps: f64) -> Result<Vec<SumOfSquare
 fn cuts(program: &Program, point: &Point, eps: f64) -> Vec<Cut> {
     let mut cuts = Vec::with_capacity(4 * program.triples.len());
     for (triple, nu) in program.triples.iter().zip(&point.nu) {
-        for (v, s) in nu.iter().zip(&SIGNS) {
+        for (v, s) in nu.iter().zip(&SIGNS).filter(|(v, _)| **v > 0.0) {
             // The cycle k, l, m has the sides (k,l), (l,m), (m,k).
             let signs = [s[0], s[2], s[1]].map(|v| v as i8);
-            cuts.push(Cut {
-                multiplier: eps * v,
-                cycle: triple.vertices.to_vec(),
-                signs: signs.to_vec(),
-            });
+            cuts.push(Cut { multiplier: eps * v, cycle: triple.vertices.to_vec(), signs: signs.to_vec() });
         }
     }
     cuts

@@ -117,6 +117,14 @@ impl Block {
         self.features.len()
     }
 
+    /// The spins among the features, increasing.
+    pub(super) fn spins(&self) -> Vec<u32> {
+        let single = self.features.sets().iter().filter(|set| set.len() == 1);
+        let mut spins: Vec<u32> = single.filter_map(|set| set.largest()).map(|i| i as u32).collect();
+        spins.sort_unstable();
+        spins
+    }
+
     /// `Sigma(m)`, with `diagonal` on the diagonal: 1 for a point, 0 for a direction.
     pub(super) fn fill(&self, m: &[f64], diagonal: f64) -> Square {
         let n = self.n();
