@@ -44,6 +44,7 @@ pub fn marginal_intervals(
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let mut intervals = Vec::with_capacity(spins.len());
     for (done, &i) in spins.iter().enumerate() {
+        monitor.iterations = done;
         if monitor.interrupted().is_some() {
             intervals.push([0.0, 1.0]);
             continue;
