@@ -52,7 +52,7 @@ def value_and_gradient(
     >>> other, _ = zb.value_and_gradient(zb.Ising([step, 0.3], [[0, 0.7], [0.7, 0]]), "exact")
     >>> bool(abs((other - value) / step - gradient.fields[0]) < 1e-4)
     True
-    >>> value, moments = zb.value_and_gradient(zb.Polynomial(3, {(0, 1, 2): 0.7}))
+    >>> value, moments = zb.value_and_gradient(zb.Polynomial(3, {(0, 1, 2): 0.7}), features="all")
     >>> bool(abs(moments[0, 1, 2] - np.tanh(0.7)) < 1e-6)
     True
     """

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// coefficient of `x^A`. `None` when the method does not know them.
 ///
 /// The quantum bounds read them off the moment matrix behind their certificate, exact inference off the table of
-/// all states (at most 20 spins), mean field off its means.
+/// all states (at most 20 spins).
 ///
 /// **Cost** `n^2` per term for n features.
 ///
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// use zbound::relax::{Quantum, Relaxation, term_moments};
 /// use zbound::{FeatureSpec, Method, Polynomial, Problem, Settings, VarSet};
 /// let f = Polynomial::from_coefficients(3, [(VarSet::from_iter([0, 1, 2]), 0.7)])?;
-/// let problem = Problem::new(f.clone(), FeatureSpec::Degree(2).resolve(&f)?)?;
+/// let problem = Problem::new(f.clone(), FeatureSpec::Degree(3).resolve(&f)?)?;
 /// let solution = Quantum::default().solve(&problem, &Settings::default())?;
 /// let moments = term_moments(&f, 1.0, Method::Quantum, Some(&solution)).unwrap();
 /// assert!((moments[0] - 0.7f64.tanh()).abs() < 1e-6);
@@ -38,10 +38,6 @@ pub fn term_moments(
             let moments = Distribution::gibbs(&Model::from(f.clone()), eps).ok()?.moments();
             let position = |set: &VarSet| set.iter().fold(0, |bits, i| bits | 1usize << i);
             Some(sets().map(|set| moments[position(set)]).collect())
-        }
-        Method::MeanField => {
-            let means = solution?.means.as_ref()?;
-            Some(sets().map(|set| set.iter().map(|i| means[i]).product()).collect())
         }
         _ => {
             let state = State::new(solution?.certificate.as_ref()?)?;
