@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _legend(axes: Axes, has_lower: bool, has_upper: bool) -> None:
     from matplotlib.lines import Line2D
 
     names = [("C0", "proved lower bound", has_lower), ("C3", "proved upper bound", has_upper)]
-    style = {"marker": "|", "markersize": 10, "markeredgewidth": 2, "linestyle": ""}
+    style: dict[str, Any] = {"marker": "|", "markersize": 10, "markeredgewidth": 2, "linestyle": ""}
     handles = [Line2D([], [], color=color, label=name, **style) for color, name, is_there in names if is_there]
     axes.legend(handles=handles, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
 

@@ -336,6 +336,7 @@ mod tests {
         std::fs::write(&path, r#"{"d": 3, "couplings": [[0, 1, 0.25]]}"#).unwrap();
         let second = Plan::new(&parse(&grid).unwrap(), &Overrides::default()).unwrap().jobs;
         assert_ne!(first[0].key, second[0].key);
-        assert!(Plan::new(&parse(&grid.replace("model", "d")).unwrap(), &Overrides::default()).is_err());
+        let both = parse(&grid.replace("\"model\"", "\"d\": 3, \"model\"")).unwrap();
+        assert!(Plan::new(&both, &Overrides::default()).is_err());
     }
 }

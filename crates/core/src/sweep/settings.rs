@@ -113,11 +113,8 @@ impl MethodSettings {
         settings.cp_tau = self.tau.unwrap_or(settings.cp_tau);
         settings.cp_sigma = self.sigma.unwrap_or(settings.cp_sigma);
         settings.trace = self.trace;
-        let mut request = BoundRequest::default();
-        request.eps = eps;
-        request.settings = settings;
-        request.features =
-            self.features.as_deref().map_or(Ok(FeatureSpec::Default), str::parse).map_err(text)?;
+        let features = self.features.as_deref().map_or(Ok(FeatureSpec::Default), str::parse).map_err(text)?;
+        let mut request = BoundRequest { eps, settings, features, ..BoundRequest::default() };
         if let Ok(method) = self.method.parse() {
             request.methods = MethodChoice::List(vec![method]);
         }
