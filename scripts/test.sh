@@ -47,6 +47,7 @@ suite() {
 
 rust_tests() {
   step "formatting" cargo fmt --check
+  step "formatting of fuzz targets" cargo fmt --check --manifest-path fuzz/Cargo.toml
   step "lints" cargo clippy --release --all-targets -- -D warnings
   if cargo nextest --version >/dev/null 2>&1; then
     suite "Rust tests" cargo nextest run --release --no-fail-fast --status-level fail
@@ -64,7 +65,12 @@ python_tests() {
   local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
   step "Python package" "${pip[@]}" '.[test]'
   # Large packages, torch among them; tests skip what is not there.
-  if [ "$full" -eq 1 ] && ! "${pip[@]}" '.[test-full]'; then skip "Python tests against pgmpy, jax, torch and dask: not installable"; fi
+  if [ "$full" -eq 1 ] && ! "${pip[@]}" '.[test-full]'; then
+    local extra
+    for extra in pgmpy torch jax dask ray mpi; do
+      "${pip[@]}" ".[$extra]" || skip "Python tests of the extra $extra: not installable"
+    done
+  fi
   suite "Python tests" .venv/bin/python -m pytest -q python/tests
 }
 
@@ -74,18 +80,30 @@ full_tests() {
   else
     skip "dependency audit: cargo-deny is not installed"
   fi
-  if [ ! -d fuzz ]; then skip "fuzzing: no fuzz/ in this checkout"; return; fi
-  if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
-    skip "fuzzing: needs cargo-fuzz and a nightly toolchain"; return
+}
+
+# fuzz_tests SECONDS TARGET...: every input is hostile. There is no unsafe code for a sanitizer to watch, and without
+# one any toolchain will do. The mutation tests among the Rust tests need no tools at all.
+fuzz_tests() {
+  local seconds=$1 target; shift
+  if ! cargo fuzz --version >/dev/null 2>&1; then
+    skip "fuzzing of $*: cargo-fuzz is not installed (cargo install cargo-fuzz)"; return
   fi
-  local target
-  for target in $(cargo +nightly fuzz list); do
-    step "fuzz $target, 60 s" cargo +nightly fuzz run "$target" -- -max_total_time=60
+  step "fuzz targets" cargo fuzz build --sanitizer none
+  for target in "$@"; do
+    mkdir -p "fuzz/corpus/$target"
+    step "fuzz $target, $seconds s" cargo fuzz run --sanitizer none "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" \
+      -- -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=4096 -verbosity=0
   done
 }
 
 rust_tests
 python_tests
+if [ "$full" -eq 1 ]; then
+  fuzz_tests 60 json uai fg coo dimod rudy qubo bq evidence certificate check_certificate check_model
+else
+  fuzz_tests 20 json uai coo certificate check_certificate
+fi
 if [ "$full" -eq 1 ]; then full_tests; fi
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -167,6 +167,37 @@ def test_exact_refuses_what_does_not_fit():
         zb.exact(model, memory_limit=1 << 20)
 
 
+def test_intervals_hold_the_marginals(rng):
+    for _ in range(40 if FULL else 4):
+        d = int(rng.integers(1, 7))
+        model = zb.Ising(*random_ising(rng, d, 0.5))
+        low, high = zb.marginal_intervals(model, eps=0.7).T
+        truth = zb.exact(model, eps=0.7).marginals
+        assert np.all(low <= truth + 1e-12) and np.all(truth <= high + 1e-12)
+        assert np.all((0 <= low) & (high <= 1))
+
+
+def test_intervals_know_evidence_limits_and_mistakes(rng):
+    tree = zb.Ising([0.5, 0.0, -0.2, 0.1], np.diag([0.4, -0.3, 0.9], 1))
+    fixed = tree.with_evidence({1: -1})
+    intervals = zb.marginal_intervals(fixed, [3, 1])
+    assert intervals.shape == (2, 2) and intervals[1].tolist() == [0.0, 0.0]
+    truth = zb.exact(fixed).marginals[3]
+    assert intervals[0, 0] <= truth <= intervals[0, 1] <= intervals[0, 0] + 1e-6
+    seen = []
+    zb.marginal_intervals(tree, progress=lambda p: seen.append(p.iteration))
+    assert seen[0] == 0
+    large = zb.generate("logdet-mixed", "complete", d=60, w=0.2, seed=1)
+    assert zb.marginal_intervals(large, progress=lambda p: False)[-1].tolist() == [0.0, 1.0]
+    assert zb.marginal_intervals(tree, time_limit=0.0)[-1].tolist() == [0.0, 1.0]
+    with pytest.raises(zb.SettingError, match="range"):
+        zb.marginal_intervals(tree, [4])
+    with pytest.raises(zb.SettingError):
+        zb.marginal_intervals(tree, eps=-1.0)
+    with pytest.raises(zb.NotApplicableError):
+        zb.marginal_intervals(zb.Polynomial(4, {(0, 1, 2): 1.0}))
+
+
 @pytest.mark.parametrize("cuts", ["none", "pairwise", "triangle"])
 def test_map_brackets_the_maximum(rng, cuts, tmp_path):
     for _ in range(5):

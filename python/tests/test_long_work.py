@@ -18,6 +18,9 @@ HARD = dict(family="gaussian", graph="complete", d=34, seed=1)  # enumeration ta
 LARGE = dict(family="logdet-mixed", graph="complete", d=900, w=0.05, seed=1)  # eigendecompositions take a while
 
 
+INTERVALS = dict(family="logdet-mixed", graph="complete", d=120, w=0.2, seed=1)  # four solves for each spin
+
+
 def interrupted_after(code: str) -> float:
     """Seconds from SIGINT to the end of a process that must die of KeyboardInterrupt."""
     script = "import zbound as zb\nprint('ready', flush=True)\n" + textwrap.dedent(code)
@@ -38,6 +41,8 @@ def interrupted_after(code: str) -> float:
     [
         "zb.exact(zb.generate('gaussian', 'complete', d=32, seed=1))",
         f"zb.bound(zb.generate(**{LARGE!r}), 'quantum', tol=1e-14)",
+        "zb.kl(zb.generate('gaussian', 'complete', d=12, seed=1), features='degree:2', greedy=500)",
+        f"zb.marginal_intervals(zb.generate(**{INTERVALS!r}))",
         "while True: zb.bound(zb.generate('gaussian', 'complete', d=5, seed=1), 'quantum')",
     ],
 )
@@ -94,6 +99,23 @@ def test_progress_is_reported_and_can_stop():
         assert stopped.status in ("cancelled", "stalled", "converged")
     with pytest.raises(zb.StoppedError):
         zb.exact(zb.generate(**HARD), progress=lambda p: False)
+
+
+def test_a_divergence_is_watched_like_everything_else():
+    model = zb.generate("gaussian", "complete", d=10, seed=1)
+    seen = []
+    whole = zb.kl(model, greedy=3, progress=seen.append)
+    assert whole.reason is None and len(whole.steps) == 3 and seen[0].iteration == 0
+    start = time.monotonic()
+    short = zb.kl(model, features="degree:2", greedy=10_000, time_limit=0.3)
+    assert time.monotonic() - start < 2.0 and "time-limit" in short.reason
+    assert 0.0 <= short.kl_lower <= short.kl and len(short.features) == 56 + len(short.steps)
+    stopped = zb.kl(model, features="degree:2", greedy=10_000, progress=lambda p: p.iteration < 1)
+    assert "cancelled" in stopped.reason and 1 <= len(stopped.steps) < 100
+    with pytest.raises(zb.StoppedError):
+        zb.kl(model, time_limit=0.0)
+    with pytest.raises(LookupError):
+        zb.kl(model, greedy=3, progress=lambda p: {}["missing"])
 
 
 @pytest.mark.parametrize("d", [6, 60])

@@ -1,16 +1,12 @@
 """The package itself: documentation, types, examples, cost of a call."""
 
-import concurrent.futures
 import doctest
 import importlib
-import multiprocessing
 import os
 import pkgutil
 import subprocess
 import sys
-import time
 
-import numpy as np
 import pytest
 from conftest import FULL, ROOT, need
 
@@ -61,16 +57,14 @@ def test_importing_starts_no_thread_and_no_heavy_package():
 
 
 def test_a_call_costs_less_than_fifty_microseconds_above_the_solve():
-    model = zb.generate("gaussian", "complete", d=5, seed=1)
-    overhead = []
-    for _ in range(1000):
-        start = time.perf_counter()
-        solution = zb.bound(model, "quantum")
-        overhead.append(time.perf_counter() - start - solution.seconds)
-    median = 1e6 * float(np.median(overhead))
-    print(f"call overhead: {median:.1f} microseconds")
-    # Twice the promise: other work shares the machine that runs the tests.
-    assert median < 100
+    sys.path.insert(0, str(ROOT / "python" / "benchmarks"))
+    try:
+        call_overhead = importlib.import_module("call_overhead")
+    finally:
+        sys.path.pop(0)
+    # The fastest tenth of the calls: other work shares the machine that runs the tests.
+    measured = min(call_overhead.measure(calls=300).fast for _ in range(3))
+    assert measured < 50e-6, f"{1e6 * measured:.1f} microseconds"
 
 
 @pytest.mark.parametrize("name", ["tutorial.py", "fit_ising.py"])
@@ -93,42 +87,3 @@ def test_plots_show_every_method():
     assert {t.get_text() for t in convergence.get_legend().get_texts()} == {"quantum", "trw"}
     assert results["quantum"].plot_convergence(ax=convergence) is convergence
     assert results["quantum"].plot_bracket().get_xlabel() == "log Z"
-
-
-GRID = {"family": "gaussian", "graph": "complete", "d": [4, 6], "seed": np.arange(3), "method": ["quantum", "trw"]}
-
-
-def without_times(sweep):
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in sweep]
-
-
-def test_a_sweep_does_not_depend_on_the_executor():
-    serial = zb.sweep(GRID)
-    assert len(serial) == 12 and len(serial.to_dataframe()) == 12
-    done = []
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        threads = zb.sweep(GRID, executor=pool, progress=lambda k, n: done.append((k, n)))
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        processes = zb.sweep(GRID, executor=pool)
-    assert without_times(threads) == without_times(serial) == without_times(processes)
-    assert done == [(k, 12) for k in range(1, 13)]
-
-
-def test_a_sweep_takes_cells_and_models():
-    model = zb.generate("gaussian", "complete", d=4, seed=1)
-    cells = [{"model": model, "method": ["quantum", "trw"], "eps": 2.0}, {"model": model, "method": "exact"}]
-    rows = zb.sweep(cells)
-    assert [row["method"] for row in rows] == ["quantum", "trw", "exact"] and rows[0]["eps"] == 2.0
-    with pytest.raises(zb.SettingError, match="model"):
-        zb.sweep([{"method": "quantum"}])
-    with concurrent.futures.ThreadPoolExecutor(1) as pool, pytest.raises(zb.SettingError):
-        zb.sweep([{"model": model, "method": "magic"}], executor=pool)
-
-
-@pytest.mark.skipif(not FULL, reason="starts a cluster (scripts/test.sh --full)")
-def test_a_sweep_runs_on_a_dask_cluster(tmp_path):
-    need("distributed")
-    script = ROOT / "examples" / "python" / "dask_sweep.py"
-    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert run.returncode == 0, run.stdout + run.stderr

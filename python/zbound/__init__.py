@@ -29,7 +29,7 @@ from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
 from .progress import Progress
 from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
-from .solve import bound, exact, generate, kl, map, read, read_bytes, verify
+from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, verify
 from .sweep import Sweep, sweep
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "generate",
     "kl",
     "map",
+    "marginal_intervals",
     "read",
     "read_bytes",
     "sweep",

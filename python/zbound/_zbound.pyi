@@ -19,11 +19,15 @@ __all__ = [
     "__version__",
     "_panic",
     "_restore",
+    "_sweep_plan",
+    "_sweep_row",
+    "_sweep_solve",
     "bound",
     "exact",
     "generate",
     "kl",
     "map",
+    "marginal_intervals",
     "read",
     "read_bytes",
 ]
@@ -144,7 +148,18 @@ def kl(
     features: str | None,
     eps: float,
     greedy: int | None,
+    time_limit: float | None,
+    progress: Callable[[str | None, int, float, float, float], Any] | None,
 ) -> dict[str, Any]: ...
+def marginal_intervals(
+    model: Model,
+    variables: list[int] | None,
+    *,
+    eps: float,
+    tol: float,
+    time_limit: float | None,
+    progress: Callable[[str | None, int, float, float, float], Any] | None,
+) -> NDArray[np.float64]: ...
 def map(
     model: Model,
     *,
@@ -175,4 +190,9 @@ def _restore(
     path: str | None,
     names: tuple[Any, ...] | None,
 ) -> Model: ...
+def _sweep_plan(
+    configs: list[tuple[str, bool]], models: dict[str, Model]
+) -> tuple[list[tuple[str, str | None]], list[tuple[str, str, str]]]: ...
+def _sweep_solve(task: str, model: Model | None) -> list[tuple[str, str]]: ...
+def _sweep_row(line: str, grid: str, curve: str) -> dict[str, Any]: ...
 def _panic(is_long: bool) -> None: ...

@@ -39,7 +39,8 @@ class Watcher:
             self.callback = lambda *state: user(Progress(*state))
 
     def _show(self, method: Optional[str], iteration: int, lower: float, upper: float, seconds: float) -> None:
-        self._bar.set_description_str(f"{method or 'zbound'}: iteration {iteration}, gap {upper - lower:.1e}")
+        gap = f", gap {upper - lower:.1e}" if upper - lower >= 0 else ""  # NaN compares false
+        self._bar.set_description_str(f"{method or 'zbound'}: iteration {iteration}{gap}")
         self._bar.update()
 
     def __enter__(self) -> Optional[_Raw]:

@@ -78,7 +78,8 @@ class Solution:
     """The outcome of one method on one model at temperature `eps`.
 
     `log_z` bounds eps log Z and `phi = log_z - eps d log 2`. `status` says how the method ended,
-    `certified` whether every side given is proved; the two are independent.
+    `certified` whether every side given is proved; the two are independent. `pairwise` and `terms` are E[x_i x_j] and,
+    for terms of arity three and more, E[x^A]; both come with `pair_moments=True`.
     """
 
     method: str
@@ -87,6 +88,7 @@ class Solution:
     phi: Bounds
     marginals: Optional[NDArray[np.float64]]
     pairwise: Optional[PairMoments]
+    terms: Optional[dict[tuple[int, ...], float]]
     status: str
     certified: bool
     relaxation_gap: Optional[float]

@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, overload
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
@@ -18,7 +19,7 @@ from .results import Bounds, PairMoments, Results, Solution, Verification, resul
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Options", "bound", "exact", "generate", "kl", "map", "read", "read_bytes", "verify"]
+__all__ = ["Options", "bound", "exact", "generate", "kl", "map", "marginal_intervals", "read", "read_bytes", "verify"]
 
 FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
 """`degree:K`, `first:N`, `all`, `edges`, or a list of variable sets."""
@@ -95,7 +96,7 @@ def bound(
         greedy: features that quantum-greedy adds, or `auto`.
         memory_limit: bytes one solve may use, 8 GiB by default.
         seed: of randomised orders and restarts.
-        pair_moments: also return E[x_i x_j] in `Solution.pairwise`.
+        pair_moments: also return E[x_i x_j] in `Solution.pairwise`, and the moments of higher terms in `Solution.terms`.
         want_certificate: let `exact` make a certificate too, which can cost more than the answer; every
             other method always has one.
         progress: `True` for a tqdm bar, or a function of `Progress`; returning `False` stops the solve
@@ -215,11 +216,14 @@ def kl(
     features: FeaturesLike = None,
     eps: float = 1.0,
     greedy: Optional[int] = None,
+    time_limit: Optional[float] = None,
+    progress: ProgressLike = None,
 ) -> Kl:
     """D(p || q) on at most 20 spins, and lower bounds on it from the moments of the features.
 
     p and q are models, p(x) ~ exp(f(x)/eps), or tables of 2^d probabilities in which bit i of the position is set
-    when x_i = +1; q is uniform by default. `greedy` adds that many features, the best one at a time.
+    when x_i = +1; q is uniform by default. `greedy` adds that many features, the best one at a time; a `time_limit` or a
+    `progress` that returns `False` ends the selection with the features it has, and `reason` says so.
 
     >>> import zbound as zb
     >>> model = zb.generate("gaussian", "complete", d=4, seed=1)
@@ -227,10 +231,45 @@ def kl(
     >>> linear.kl_lower < full.kl_lower <= full.kl
     True
     """
-    raw = _zbound.kl(p, q, features=feature_spec(features), eps=eps, greedy=greedy)
+    with Watcher(progress) as callback:
+        raw = _zbound.kl(
+            p,
+            q,
+            features=feature_spec(features),
+            eps=eps,
+            greedy=greedy,
+            time_limit=time_limit,
+            progress=callback,
+        )
     if raw["steps"] is not None:
         raw["steps"] = [KlStep(*step) for step in raw["steps"]]
     return Kl(**raw)
+
+
+def marginal_intervals(
+    model: Model,
+    variables: Optional[Iterable[int]] = None,
+    *,
+    eps: float = 1.0,
+    tol: float = 1e-8,
+    time_limit: Optional[float] = None,
+    progress: ProgressLike = None,
+) -> NDArray[np.float64]:
+    """Proved intervals `[low, high]` around P(x_i = +1) of a pairwise model, one row per variable.
+
+    Each comes from certified bounds on log Z with the spin fixed to +1 and to -1. What `time_limit` or a
+    `progress` that returns `False` leaves out is `[0, 1]`; `Progress.iteration` counts the variables done.
+
+    >>> import numpy as np, zbound as zb
+    >>> chain = zb.Ising([0.5, 0.0, -0.2], np.diag([0.4, 0.3], 1))
+    >>> low, high = zb.marginal_intervals(chain).T
+    >>> marginals = zb.exact(chain).marginals
+    >>> bool(np.all((low <= marginals) & (marginals <= high)))
+    True
+    """
+    chosen = None if variables is None else [int(i) for i in variables]
+    with Watcher(progress) as callback:
+        return _zbound.marginal_intervals(model, chosen, eps=eps, tol=tol, time_limit=time_limit, progress=callback)
 
 
 def verify(model: Model, certificate: Union[Certificate, str, "os.PathLike[str]"]) -> Verification:

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from ._zbound import Ising
-from .gradient import value_and_gradient
+from .gradient import of_values, value_and_gradient
 
-__all__ = ["log_z_bound"]
+__all__ = ["log_z_bound", "polynomial_log_z_bound"]
 
 
 class _LogZBound(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
@@ -25,14 +25,30 @@ class _LogZBound(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
             torch.as_tensor(gradient.fields, **like),
             torch.as_tensor(gradient.couplings[order], dtype=couplings.dtype, device=couplings.device),
         )
-        answer = torch.as_tensor(value, **like)
-        # A narrower type must not round an upper bound down.
-        return answer if float(answer) >= value else torch.nextafter(answer, torch.full_like(answer, torch.inf))
+        return _rounded_up(value, fields)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         fields, couplings = ctx.saved_tensors
         return grads[0] * fields, grads[0] * couplings, None, None, None
+
+
+class _PolynomialBound(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
+    @staticmethod
+    def forward(ctx: Any, values: Any, sets: Any, d: int, method: str, options: dict[str, Any]) -> Any:
+        value, gradient = of_values(values.detach().cpu().double().numpy(), sets, d, method, options)
+        ctx.save_for_backward(torch.as_tensor(gradient, dtype=values.dtype, device=values.device))
+        return _rounded_up(value, values)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0] * ctx.saved_tensors[0], None, None, None, None
+
+
+def _rounded_up(value: float, like: Any) -> Any:
+    """`value` in the type of `like`: a narrower type must not round an upper bound down."""
+    answer = torch.as_tensor(value, dtype=like.dtype, device=like.device)
+    return answer if float(answer) >= value else torch.nextafter(answer, torch.full_like(answer, torch.inf))
 
 
 def log_z_bound(fields: Any, couplings: Any, edges: Any, method: str = "quantum", **options: Any) -> Any:
@@ -42,6 +58,14 @@ def log_z_bound(fields: Any, couplings: Any, edges: Any, method: str = "quantum"
     The solve runs on the CPU in double precision; a float32 result is rounded up.
     """
     return _LogZBound.apply(fields, couplings, np.asarray(edges), method, options)
+
+
+def polynomial_log_z_bound(values: Any, sets: Any, d: int, method: str = "quantum", **options: Any) -> Any:
+    """The same for `f(x) = sum_k values[k] x^sets[k]` on d spins, with terms of any arity.
+
+    `sets` lists the variables of every term, `values` is a tensor of as many coefficients.
+    """
+    return _PolynomialBound.apply(values, sets, d, method, options)
 
 
 def _order(model: Ising, edges: Any) -> Any:

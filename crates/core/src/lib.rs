@@ -20,6 +20,7 @@ pub mod run;
 mod settings;
 mod solution;
 pub mod spectral;
+pub mod sweep;
 
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};

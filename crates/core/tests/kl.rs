@@ -4,8 +4,8 @@ mod proofs;
 
 use proofs::*;
 use zbound::relax::kl::{Distribution, divergence, greedy};
-use zbound::run::{Law, kl};
-use zbound::{FeatureSpec, Features, Model, VarSet};
+use zbound::run::{Law, kl, kl_with};
+use zbound::{FeatureSpec, Features, Flow, Model, Observer, Progress, Settings, Silent, VarSet};
 
 fn table(random: &mut Random, d: usize, sharpest: f64) -> Distribution {
     let sharp = random.between(0.5, sharpest);
@@ -113,4 +113,23 @@ fn bad_tables_are_refused() {
         assert!(Distribution::new(table).unwrap_err().to_string().contains(word), "{word}");
     }
     assert!(Distribution::from_json("[0.5, \"x\"]").is_err());
+}
+
+#[test]
+fn a_stopped_selection_keeps_the_features_it_has() {
+    let model = random_ising(&mut Random(3), 6, 1.0);
+    let law = Law::Gibbs(Box::new(model.into()));
+    let run = |settings: &Settings, observer: &mut dyn Observer| {
+        kl_with(&law, None, 1.0, &FeatureSpec::Degree(1), Some(5), settings, observer)
+    };
+    let whole = run(&Settings::default(), &mut Silent).unwrap();
+    assert!(whole.reason.is_none() && whole.steps.as_ref().unwrap().len() == 5);
+    let mut first_step = |p: &Progress| if p.iteration < 1 { Flow::Continue } else { Flow::Stop };
+    let stopped = run(&Settings::default(), &mut first_step).unwrap();
+    assert_eq!(stopped.steps.as_deref(), Some(&whole.steps.as_ref().unwrap()[..1]));
+    assert!(stopped.reason.unwrap().contains("cancelled") && stopped.features.len() == 8);
+    let capped = run(&Settings::default().with_max_iterations(Some(2)), &mut Silent).unwrap();
+    assert_eq!(capped.steps.unwrap().len(), 2);
+    let none = run(&Settings::default().with_time_limit(Some(0.0)), &mut Silent);
+    assert!(matches!(none, Err(zbound::Error::Interrupted(_))));
 }

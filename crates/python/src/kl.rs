@@ -6,13 +6,14 @@ use crate::model::Model;
 use numpy::{AllowTypeChange, PyArrayLike1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use zbound::FeatureSpec;
 use zbound::relax::kl::Distribution;
 use zbound::run::Law;
+use zbound::{FeatureSpec, Settings};
 
 /// Lower bounds on D(p || q); see `zbound.kl`.
 #[pyfunction]
-#[pyo3(signature = (p, q, *, features, eps, greedy))]
+#[pyo3(signature = (p, q, *, features, eps, greedy, time_limit, progress))]
+#[allow(clippy::too_many_arguments, reason = "one per keyword of zbound.kl")]
 pub(crate) fn kl<'py>(
     py: Python<'py>,
     p: &Bound<'py, PyAny>,
@@ -20,12 +21,18 @@ pub(crate) fn kl<'py>(
     features: Option<&str>,
     eps: f64,
     greedy: Option<usize>,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = features.map_or(Ok(FeatureSpec::Default), str::parse).map_err(|error| to_py(py, error))?;
     let (p, q) = (law(p)?, q.map(law).transpose()?);
-    // The computation has no observer, so only a thread of its own leaves the caller free to be interrupted.
-    let watch = Watch { callback: None, is_long: true, threads: 1 };
-    let record = watch.run(py, move |_| zbound::run::kl(&p, q.as_ref(), eps, &spec, greedy))?;
+    let settings = Settings::default().with_time_limit(time_limit);
+    settings.validate().map_err(|error| to_py(py, error))?;
+    // The tables of a distribution come before the first look at the observer.
+    let watch = Watch { callback: progress, is_long: true, threads: 1 };
+    let record = watch.run(py, move |observer| {
+        zbound::run::kl_with(&p, q.as_ref(), eps, &spec, greedy, &settings, observer)
+    })?;
     let dict = PyDict::new(py);
     let tuple = |set: Vec<usize>| PyTuple::new(py, set);
     dict.set_item("eps", record.eps)?;

@@ -7,10 +7,12 @@ mod enter;
 mod errors;
 mod kl;
 mod map;
+mod marginals;
 mod model;
 mod read;
 mod solve;
 mod state;
+mod sweep;
 
 use pyo3::prelude::*;
 
@@ -26,6 +28,8 @@ mod _zbound {
     #[pymodule_export]
     use crate::map::map;
     #[pymodule_export]
+    use crate::marginals::marginal_intervals;
+    #[pymodule_export]
     use crate::model::{Ising, Model, Polynomial};
     #[pymodule_export]
     use crate::read::{generate, read, read_bytes};
@@ -33,6 +37,8 @@ mod _zbound {
     use crate::solve::{bound, exact};
     #[pymodule_export]
     use crate::state::restore;
+    #[pymodule_export]
+    use crate::sweep::{sweep_plan, sweep_row, sweep_solve};
 
     use pyo3::prelude::*;
 

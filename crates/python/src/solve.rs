@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::Arc;
 use zbound::record::{MethodRecord, Sides};
+use zbound::relax::term_moments;
 use zbound::run::{BoundRequest, MethodChoice, Report};
 use zbound::{Error, FeatureSpec, Greedy, Pairwise, Rho, Settings, Solution};
 
@@ -67,7 +68,7 @@ pub(crate) fn bound<'py>(
     let inner = Arc::clone(&model.inner);
     let watch = Watch { callback: progress, is_long, threads };
     let report = watch.run(py, move |observer| zbound::run::bound(&inner, &request, observer))?;
-    report_dict(py, report, &model.inner)
+    report_dict(py, report, &model.inner, pair_moments)
 }
 
 /// Exact inference; see `zbound.exact`.
@@ -149,11 +150,16 @@ fn report_dict<'py>(
     py: Python<'py>,
     report: Report,
     model: &Arc<zbound::Model>,
+    want_terms: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (record, dict) = (report.record, PyDict::new(py));
+    let f = if want_terms { model.polynomial().ok().filter(|f| !f.terms().is_empty()) } else { None };
     let results = PyList::empty(py);
     for (result, solution) in record.results.into_iter().zip(report.solutions) {
-        results.append(result_dict(py, result, solution, model)?)?;
+        let terms = f.as_ref().map(|f| term_dict(py, f, record.eps, &result, solution.as_ref(), model));
+        let entry = result_dict(py, result, solution, model)?;
+        entry.set_item("terms", terms.transpose()?.flatten())?;
+        results.append(entry)?;
     }
     dict.set_item("results", results)?;
     dict.set_item("eps", record.eps)?;
@@ -202,6 +208,23 @@ fn result_dict<'py>(
     dict.set_item("trace", PyArray1::from_vec(py, cells.collect()).reshape([rows, 5])?)?;
     dict.set_item("certificate", certificate.map(|c| solved(c, model)))?;
     Ok(dict)
+}
+
+/// `{(i, ...): E x^A}` over the terms of arity three and more, for methods that know them.
+fn term_dict<'py>(
+    py: Python<'py>,
+    f: &zbound::Polynomial,
+    eps: f64,
+    record: &MethodRecord,
+    solution: Option<&Solution>,
+    model: &zbound::Model,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(moments) = term_moments(f, eps, record.method, solution) else { return Ok(None) };
+    let (dict, free) = (PyDict::new(py), model.free_variables());
+    for ((set, _), moment) in f.terms().iter().zip(moments) {
+        dict.set_item(PyTuple::new(py, set.iter().map(|i| free[i]).collect::<Vec<_>>())?, moment)?;
+    }
+    Ok(Some(dict))
 }
 
 fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Certificate {

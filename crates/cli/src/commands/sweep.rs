@@ -1,7 +1,7 @@
 //! `zbound sweep`: a grid of instances and methods.
 
 use crate::output;
-use crate::sweep::{Config, Overrides, Plan, RunSummary, Store, run, write_tables};
+use crate::sweep::{Overrides, Plan, RunSummary, Store, read_config, run, write_tables};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ A configuration names grids of random instances and the methods to run on each:
   method = \"trw\"
   rho = [\"uniform\", \"optimized\"]
   curve = \"trw ({rho})\"
+A grid may also name files, `model = [\"a.uai\", \"b.json\"]`, or seeds of `zbound generate`, `seed = [1, 2, 3]`.
 The folder experiments/ has one such file for every figure of the paper.
 
 Examples:
@@ -76,7 +77,7 @@ impl RunArgs {
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
-        let config = Config::read(&self.config)?;
+        let config = read_config(&self.config)?;
         let plan = Plan::new(&config, &self.run.overrides(self.with.clone()))?;
         let mut store = Store::open(&self.out, self.run.resume)?;
         let summary = run(&[&plan], &mut store, self.run.workers())?;

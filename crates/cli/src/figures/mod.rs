@@ -12,7 +12,7 @@ pub(crate) use checks::{Finding, Verdict};
 pub(crate) use data::{FigureData, deviation, mean};
 pub(crate) use statements::findings;
 
-use crate::sweep::Config;
+use crate::sweep::{Config, parse_config};
 use anyhow::{Context as _, Result};
 
 /// A figure of the paper.
@@ -53,7 +53,7 @@ figures!(
 impl Figure {
     /// Its sweep.
     pub(crate) fn config(&self) -> Result<Config> {
-        Config::parse(self.text).with_context(|| format!("experiments/{}.toml", self.id))
+        parse_config(self.text).with_context(|| format!("experiments/{}.toml", self.id))
     }
 }
 

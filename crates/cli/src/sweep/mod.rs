@@ -1,24 +1,17 @@
-//! Sweeps: a grid of instances and methods, solved on all cores, one record per pair.
-//!
-//! `config.rs` reads the TOML file, `plan.rs` turns it into jobs with seeds and keys, `solve.rs`
-//! answers one instance, `runner.rs` spreads instances over cores, `store.rs` keeps the records
-//! through crashes, and `record.rs` is what a record holds.
+//! `zbound sweep` around [`zbound::sweep`]: `config.rs` adds figures to the configuration, `runner.rs` spreads
+//! instances over cores, `eta.rs` says how long the rest will take, `store.rs` keeps the records through crashes and
+//! `tables.rs` writes them for other programs.
 
-mod axis;
 mod config;
 mod eta;
-mod kl;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod plan;
-mod record;
 mod runner;
-mod settings;
-mod solve;
 mod store;
+mod tables;
 
-pub(crate) use config::{Config, FigureSpec, Metric, PanelSpec};
-pub(crate) use plan::{Job, Overrides, Plan, hash};
-pub(crate) use record::{COLUMNS, Instance, SweepRecord, write_tables};
+pub(crate) use config::{Config, FigureSpec, Metric, PanelSpec, parse_config, read_config};
 pub(crate) use runner::{RunSummary, run};
 pub(crate) use store::{Store, read_lines};
+pub(crate) use tables::write_tables;
+pub(crate) use zbound::sweep::{COLUMNS, Instance, Job, Overrides, Plan, SweepRecord, hash};

@@ -1,6 +1,5 @@
 //! Records as Apache Parquet: the columns of the CSV file, typed.
 
-use super::record::{COLUMNS, Cell};
 use anyhow::{Context as _, Result};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
@@ -9,6 +8,7 @@ use parquet::schema::parser::parse_message_type;
 use std::path::Path;
 use std::sync::Arc;
 use zbound::io::write_atomic;
+use zbound::sweep::{COLUMNS, Cell};
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ fn kind(column: &str) -> Kind {
     match column {
         "d" | "draw" | "seed" | "n" | "k" | "max_iterations" | "iterations" => Kind::Whole,
         "grid" | "curve" | "family" | "graph" | "method" | "features" | "solver" | "rho" | "pairwise"
-        | "status" | "certified" | "version" | "key" => Kind::Text,
+        | "status" | "certified" | "reason" | "model" | "version" | "key" => Kind::Text,
         _ => Kind::Number,
     }
 }

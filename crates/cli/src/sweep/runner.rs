@@ -1,17 +1,15 @@
 //! All instances of a plan on all cores.
 
 use super::eta::Eta;
-use super::plan::{Job, Plan};
-use super::record::{ERROR_STATUS, SweepRecord};
-use super::solve::solve;
 use super::store::Store;
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use zbound::sweep::{ERROR_STATUS, Job, Plan, SweepRecord, solve, tasks};
+use zbound::{Flow, Progress};
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +32,8 @@ pub(crate) struct RunSummary {
 pub(crate) fn run(plans: &[&Plan], store: &mut Store, workers: usize) -> Result<RunSummary> {
     let start = Instant::now();
     let interrupt = interrupt_flag()?;
-    let (tasks, reused) = tasks(plans, store);
+    let jobs = plans.iter().flat_map(|plan| &plan.jobs);
+    let (tasks, reused) = tasks(jobs, |key| store.done(key));
     let eta = Eta::new(tasks.iter().map(|task| kind(task)), workers);
     let progress = progress_bar(tasks.len());
     let shared = Mutex::new(Shared { store, eta, error: None, computed: 0, errors: 0 });
@@ -45,7 +44,8 @@ pub(crate) fn run(plans: &[&Plan], store: &mut Store, workers: usize) -> Result<
             scope.spawn(|| {
                 while let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let begin = Instant::now();
-                    let Some(records) = solve(task, &stop) else { break };
+                    let mut watch = |_: &Progress| if stop() { Flow::Stop } else { Flow::Continue };
+                    let Some(records) = solve(task, None, &mut watch) else { break };
                     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
                     if shared.error.is_some() {
                         break;
@@ -83,29 +83,6 @@ impl Shared<'_> {
         self.eta.finish(kind, seconds);
         self.error = self.store.append(records).err();
     }
-}
-
-/// Jobs to do, by instance, each key once; and how many need not be done.
-fn tasks<'a>(plans: &[&'a Plan], store: &Store) -> (Vec<Vec<&'a Job>>, usize) {
-    let mut position: HashMap<String, usize> = HashMap::new();
-    let mut seen = HashSet::new();
-    let mut reused = 0;
-    let mut tasks: Vec<Vec<&Job>> = Vec::new();
-    for job in plans.iter().flat_map(|plan| &plan.jobs).filter(|job| seen.insert(&job.key)) {
-        if store.done(&job.key) {
-            reused += 1;
-            continue;
-        }
-        let name = format!("{:?}", job.instance);
-        let k = *position.entry(name).or_insert(tasks.len());
-        match tasks.get_mut(k) {
-            Some(task) => task.push(job),
-            None => tasks.push(vec![job]),
-        }
-    }
-    // The first draw of everything comes first: it shows early what the rest will cost.
-    tasks.sort_by_key(|task| task[0].instance.draw);
-    (tasks, reused)
 }
 
 /// Tasks of one kind take about the same time.

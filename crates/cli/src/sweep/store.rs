@@ -1,12 +1,12 @@
 //! Records on disk: JSON lines, appended whole, that survive a kill at any point.
 
-use super::record::SweepRecord;
 use anyhow::{Context as _, Result, bail};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use zbound::sweep::SweepRecord;
 
 /// Name of the file in the output folder.
 const FILE: &str = "records.jsonl";

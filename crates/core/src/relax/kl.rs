@@ -6,6 +6,9 @@
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Model, Source, VarSet};
+use crate::observer::{Monitor, Silent};
+use crate::settings::Settings;
+use crate::solution::StopReason;
 use crate::spectral::multiply::{square_transposed_times, squares};
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
 use std::collections::HashSet;
@@ -198,12 +201,28 @@ const TIE: f64 = 1e-10;
 /// # Errors
 /// As [`divergence`].
 pub fn greedy(p: &Distribution, q: &Distribution, features: &Features, count: usize) -> Result<Vec<KlStep>> {
+    let mut silent = Silent;
+    let mut monitor = Monitor::new(&Settings::default(), usize::MAX, &mut silent);
+    Ok(greedy_with(p, q, features, count, &mut monitor)?.0)
+}
+
+/// As [`greedy`], watched: the steps taken, and why they are fewer than asked for if the monitor ended them.
+pub(crate) fn greedy_with(
+    p: &Distribution,
+    q: &Distribution,
+    features: &Features,
+    count: usize,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Vec<KlStep>, Option<StopReason>)> {
     let pair = Pair::new(p, q)?;
     let mut sets = features.sets().to_vec();
     let mut steps = Vec::new();
     for _ in 0..count {
         let mut values = Vec::new();
         for feature in pool(&sets, p.d()) {
+            if let Some(stop) = monitor.interrupted() {
+                return Ok((steps, Some(stop)));
+            }
             sets.push(feature.clone());
             let divergence = pair.divergence(&sets);
             sets.pop();
@@ -213,9 +232,13 @@ pub fn greedy(p: &Distribution, q: &Distribution, features: &Features, count: us
         let top = values.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
         let Some(step) = values.into_iter().find(|s| value(s) >= top - TIE) else { break };
         sets.push(step.feature.clone());
+        let bound = value(&step);
         steps.push(step);
+        if let Some(stop) = monitor.iteration(bound, f64::NAN) {
+            return Ok((steps, Some(stop)));
+        }
     }
-    Ok(steps)
+    Ok((steps, None))
 }
 
 /// Features at distance one from the set, each once.

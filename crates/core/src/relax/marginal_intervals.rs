@@ -5,9 +5,10 @@ use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
-use crate::observer::{Monitor, Observer};
+use crate::observer::{Flow, Monitor, Observer, Progress};
 use crate::problem::Problem;
 use crate::settings::Settings;
+use crate::solution::StopReason;
 
 /// Proved intervals `[low, high]` around `P(x_i = +1)` for the listed spins of a pairwise model.
 ///
@@ -44,6 +45,7 @@ pub fn marginal_intervals(
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let mut intervals = Vec::with_capacity(spins.len());
     for (done, &i) in spins.iter().enumerate() {
+        monitor.iterations = done;
         if monitor.interrupted().is_some() {
             intervals.push([0.0, 1.0]);
             continue;
@@ -51,7 +53,9 @@ pub fn marginal_intervals(
         // The time left is shared by the four solves of every spin to come.
         let solves = 4.0 * (spins.len() - done) as f64;
         let own = settings.clone().with_time_limit(monitor.seconds_left().map(|left| left / solves));
-        let [plus, minus] = [bracket(problem, i, 1, &own)?, bracket(problem, i, -1, &own)?];
+        let mut inner = Inner { monitor: &mut monitor };
+        let plus = bracket(problem, i, 1, &own, &mut inner)?;
+        let minus = bracket(problem, i, -1, &own, &mut inner)?;
         let eps = Interval::point(problem.eps());
         let share = |ours: f64, theirs: f64| {
             let ratio = ((Interval::point(theirs) - Interval::point(ours)) / eps).exp();
@@ -64,15 +68,35 @@ pub fn marginal_intervals(
     Ok(intervals)
 }
 
+/// Passes the polls of an inner solve on; the caller sees the number of spins done, not the inner values.
+struct Inner<'a, 'b> {
+    monitor: &'a mut Monitor<'b>,
+}
+
+impl Observer for Inner<'_, '_> {
+    fn observe(&mut self, _: &Progress) -> Flow {
+        match self.monitor.interrupted() {
+            Some(StopReason::Cancelled) => Flow::Stop,
+            _ => Flow::Continue,
+        }
+    }
+}
+
 /// Proved bounds on phi with spin `i` fixed; infinite where a proof failed.
-fn bracket(problem: &Problem, i: usize, value: i8, settings: &Settings) -> Result<Interval> {
+fn bracket(
+    problem: &Problem,
+    i: usize,
+    value: i8,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Interval> {
     let mut fixed = vec![None; problem.d()];
     fixed[i] = Some(value);
     let conditioned: Polynomial = problem.polynomial().condition(&fixed)?;
     let features = Features::new(conditioned.d(), vec![VarSet::EMPTY])?;
     let conditioned = Problem::new(conditioned, features)?.with_temperature(problem.eps())?;
-    let upper = Trw.solve(&conditioned, settings)?.upper;
-    let lower = MeanField.solve(&conditioned, settings)?.lower;
+    let upper = Trw.solve_with(&conditioned, settings, observer)?.upper;
+    let lower = MeanField.solve_with(&conditioned, settings, observer)?.lower;
     Ok(Interval {
         lo: lower.map_or(f64::NEG_INFINITY, |bound| bound.phi()),
         hi: upper.map_or(f64::INFINITY, |bound| bound.phi()),

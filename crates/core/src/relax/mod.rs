@@ -9,6 +9,7 @@ pub mod map;
 mod marginal_intervals;
 mod mean_field;
 mod metric;
+mod moments;
 mod quantum;
 mod trw;
 
@@ -18,6 +19,7 @@ pub use logdet::LogDet;
 pub use marginal_intervals::marginal_intervals;
 pub use mean_field::MeanField;
 pub use metric::QuantumDiag;
+pub use moments::term_moments;
 pub use quantum::Quantum;
 pub use trw::Trw;
 

@@ -1,10 +1,12 @@
 //! `zbound kl` as a document.
 
 use super::driver::free_sets;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::{FeatureSpec, Features};
 use crate::model::{Model, Polynomial, VarSet};
-use crate::relax::kl::{Distribution, divergence, greedy};
+use crate::observer::{Monitor, Observer, Silent};
+use crate::relax::kl::{Distribution, divergence, greedy_with};
+use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 
 /// Value of [`KlRecord::schema`].
@@ -98,6 +100,29 @@ pub fn kl(
     features: &FeatureSpec,
     count: Option<usize>,
 ) -> Result<KlRecord> {
+    kl_with(p, q, eps, features, count, &Settings::default(), &mut Silent)
+}
+
+/// As [`kl`], watched: a selection that the observer or the time limit ends keeps the features it has, and
+/// `reason` says so. The iterations of the settings cap the number of greedy features.
+///
+/// # Errors
+/// As [`kl`]; [`Error::Interrupted`] when it is stopped before any bound is known.
+pub fn kl_with(
+    p: &Law,
+    q: Option<&Law>,
+    eps: f64,
+    features: &FeatureSpec,
+    count: Option<usize>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<KlRecord> {
+    settings.validate()?;
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    let mut stopped = monitor.interrupted();
+    if let Some(stop) = stopped {
+        return Err(Error::Interrupted(stop));
+    }
     let p_table = p.distribution(eps)?;
     let d = p_table.d();
     let q_table = match q {
@@ -109,9 +134,10 @@ pub fn kl(
     let named = |set: &VarSet| set.iter().map(|i| names[i]).collect::<Vec<usize>>();
     let mut list: Vec<Vec<usize>> = features.sets().iter().map(named).collect();
     let mut bounds = divergence(&p_table, &q_table, &features)?;
-    let mut steps = None;
+    let mut steps: Option<Vec<KlStepRecord>> = None;
     if let Some(count) = count {
-        let taken = greedy(&p_table, &q_table, &features, count)?;
+        let taken;
+        (taken, stopped) = greedy_with(&p_table, &q_table, &features, count, &mut monitor)?;
         list.extend(taken.iter().map(|s| named(&s.feature)));
         bounds = taken.last().map_or(bounds, |s| s.divergence);
         let record = |s: &crate::relax::kl::KlStep| KlStepRecord {
@@ -122,7 +148,14 @@ pub fn kl(
         steps = Some(taken.iter().map(record).collect());
     }
     let exact = p_table.kl(&q_table);
-    let reason = (!exact.is_finite()).then(|| "the divergence is infinite: q misses a state of p".to_owned());
+    let infinite =
+        (!exact.is_finite()).then(|| "the divergence is infinite: q misses a state of p".to_owned());
+    let early = stopped.map(|stop| {
+        let taken = steps.as_ref().map_or(0, Vec::len);
+        format!("the selection was stopped after {taken} features ({})", stop.name())
+    });
+    let reasons: Vec<String> = infinite.into_iter().chain(early).collect();
+    let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     Ok(KlRecord {
         schema: KL_SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),

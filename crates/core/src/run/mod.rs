@@ -9,7 +9,7 @@ mod plan;
 mod report;
 
 pub use driver::bound;
-pub use kl::{KL_SCHEMA, KlRecord, KlStepRecord, Law, kl};
+pub use kl::{KL_SCHEMA, KlRecord, KlStepRecord, Law, kl, kl_with};
 pub use map::{MAP_SCHEMA, MapRecord, MapReport, MapRequest, map};
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

@@ -5,20 +5,21 @@ use serde::Deserialize;
 /// `5`, `[5, 10]`, `{ from = 0.0, to = 0.5, points = 10 }` or `{ from = 10, to = 100, step = 10 }`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Axis<T> {
+pub enum Axis<T> {
     /// One value.
     One(T),
     /// These values.
     Many(Vec<T>),
     /// Evenly spaced values, both ends included.
-    Points(Points),
+    Points(#[doc(hidden)] Points),
     /// From `from` in steps of `step` while at most `to`.
-    Steps(Steps),
+    Steps(#[doc(hidden)] Steps),
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Points {
+#[doc(hidden)]
+pub struct Points {
     from: f64,
     to: f64,
     points: usize,
@@ -26,7 +27,8 @@ pub(crate) struct Points {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Steps {
+#[doc(hidden)]
+pub struct Steps {
     from: f64,
     to: f64,
     step: f64,
@@ -36,7 +38,7 @@ pub(crate) struct Steps {
 const MAX_VALUES: usize = 100_000;
 
 /// What an axis can hold. Ranges are of numbers; words only come in lists.
-pub(crate) trait AxisValue: Clone {
+pub trait AxisValue: Clone {
     /// The value closest to `x`, if this kind of value can be one.
     fn from_number(x: f64) -> Option<Self>;
 }
@@ -64,7 +66,7 @@ impl<T: AxisValue> Axis<T> {
     ///
     /// # Errors
     /// An empty or endless axis, a range of words, a fraction where a whole number is expected.
-    pub(crate) fn values(&self, key: &str) -> Result<Vec<T>, String> {
+    pub(super) fn values(&self, key: &str) -> Result<Vec<T>, String> {
         let numbers = match self {
             Axis::One(value) => return Ok(vec![value.clone()]),
             Axis::Many(values) if values.is_empty() => return Err(format!("{key}: the list is empty")),
@@ -113,16 +115,17 @@ mod tests {
         struct Holder<T> {
             a: Axis<T>,
         }
-        toml::from_str::<Holder<T>>(&format!("a = {text}")).map_err(|e| e.to_string())?.a.values("a")
+        let holder = serde_json::from_str::<Holder<T>>(&format!("{{\"a\": {text}}}"));
+        holder.map_err(|e| e.to_string())?.a.values("a")
     }
 
     #[test]
     fn ranges_hold_both_ends() {
-        let w: Vec<f64> = values("{ from = 0.0, to = 0.5, points = 10 }").unwrap();
+        let w: Vec<f64> = values(r#"{ "from": 0.0, "to": 0.5, "points": 10 }"#).unwrap();
         assert_eq!((w.len(), w[0], w[9]), (10, 0.0, 0.5));
-        let d: Vec<usize> = values("{ from = 10, to = 100, step = 10 }").unwrap();
+        let d: Vec<usize> = values(r#"{ "from": 10, "to": 100, "step": 10 }"#).unwrap();
         assert_eq!((d.len(), d[0], d[9]), (10, 10, 100));
-        assert_eq!(values::<f64>("{ from = 0.1, to = 0.3, step = 0.1 }").unwrap().len(), 3);
+        assert_eq!(values::<f64>(r#"{ "from": 0.1, "to": 0.3, "step": 0.1 }"#).unwrap().len(), 3);
         assert_eq!(values::<String>("\"trw\"").unwrap(), ["trw"]);
     }
 
@@ -130,14 +133,14 @@ mod tests {
     fn impossible_ranges_are_refused() {
         for bad in [
             "[]",
-            "{ from = 1, to = 0, step = 1 }",
-            "{ from = 0, to = 1, step = 0 }",
-            "{ from = 0, to = 1, points = 0 }",
-            "{ from = 0, to = inf, step = 1 }",
-            "{ from = 0, to = 1, points = 3 }",
+            r#"{ "from": 1, "to": 0, "step": 1 }"#,
+            r#"{ "from": 0, "to": 1, "step": 0 }"#,
+            r#"{ "from": 0, "to": 1, "points": 0 }"#,
+            r#"{ "from": 0, "to": 1e9, "step": 1 }"#,
+            r#"{ "from": 0, "to": 1, "points": 3 }"#,
         ] {
             assert!(values::<usize>(bad).is_err(), "{bad}");
         }
-        assert!(values::<String>("{ from = 0, to = 1, points = 2 }").is_err());
+        assert!(values::<String>(r#"{ "from": 0, "to": 1, "points": 2 }"#).is_err());
     }
 }

@@ -2,36 +2,43 @@
 
 use super::plan::hash;
 use super::record::Instance;
+use crate::features::FeatureSpec;
+use crate::run::{BoundRequest, MethodChoice};
+use crate::settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
 use serde::{Deserialize, Serialize};
-use zbound::run::{BoundRequest, MethodChoice};
-use zbound::{FeatureSpec, Greedy, Method, Pairwise, Rho, Settings, Solver};
 
 /// Version of the program: part of every key, so that records of another version are computed anew.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A method and its settings, as words and numbers that a record can hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MethodSettings {
+pub struct MethodSettings {
     /// A method of `zbound bound`, or `kl` / `kl-greedy`.
-    pub(crate) method: String,
+    pub method: String,
     /// Features as on the command line; null for (1, x).
-    pub(crate) features: Option<String>,
+    pub features: Option<String>,
     /// Features added by greedy selection.
-    pub(crate) k: Option<usize>,
+    pub k: Option<usize>,
     /// Relative gap asked for.
-    pub(crate) tol: f64,
+    pub tol: f64,
     /// Absolute gap asked for; replaces `tol`.
-    pub(crate) gap: Option<f64>,
-    pub(crate) max_iterations: Option<usize>,
-    pub(crate) time_limit: Option<f64>,
-    pub(crate) solver: Option<String>,
-    pub(crate) rho: Option<String>,
-    pub(crate) pairwise: Option<String>,
-    /// Chambolle-Pock steps.
-    pub(crate) tau: Option<f64>,
-    pub(crate) sigma: Option<f64>,
+    pub gap: Option<f64>,
+    /// Iteration cap.
+    pub max_iterations: Option<usize>,
+    /// Seconds.
+    pub time_limit: Option<f64>,
+    /// Algorithm.
+    pub solver: Option<String>,
+    /// Edge probabilities of trw.
+    pub rho: Option<String>,
+    /// Pairs with constraints in logdet.
+    pub pairwise: Option<String>,
+    /// The primal step of Chambolle-Pock.
+    pub tau: Option<f64>,
+    /// The dual one.
+    pub sigma: Option<f64>,
     /// Whether the gap after every iteration is kept.
-    pub(crate) trace: bool,
+    pub trace: bool,
 }
 
 impl MethodSettings {
@@ -93,7 +100,7 @@ impl MethodSettings {
     /// # Errors
     /// Settings out of range, in the words of the library.
     pub(super) fn request(&self, eps: f64) -> Result<BoundRequest, String> {
-        let text = |e: zbound::Error| e.to_string();
+        let text = |e: crate::Error| e.to_string();
         let mut settings = Settings::default()
             // An absolute gap is watched by the observer: the solver's own test must not come first.
             .with_tol(if self.gap.is_some() { 1e-15 } else { self.tol })
@@ -106,11 +113,8 @@ impl MethodSettings {
         settings.cp_tau = self.tau.unwrap_or(settings.cp_tau);
         settings.cp_sigma = self.sigma.unwrap_or(settings.cp_sigma);
         settings.trace = self.trace;
-        let mut request = BoundRequest::default();
-        request.eps = eps;
-        request.settings = settings;
-        request.features =
-            self.features.as_deref().map_or(Ok(FeatureSpec::Default), str::parse).map_err(text)?;
+        let features = self.features.as_deref().map_or(Ok(FeatureSpec::Default), str::parse).map_err(text)?;
+        let mut request = BoundRequest { eps, settings, features, ..BoundRequest::default() };
         if let Ok(method) = self.method.parse() {
             request.methods = MethodChoice::List(vec![method]);
         }

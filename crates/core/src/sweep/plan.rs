@@ -3,54 +3,78 @@
 use super::config::{Config, GridSpec, MethodSpec};
 use super::record::Instance;
 use super::settings::MethodSettings;
-use anyhow::{Context as _, Result, anyhow};
-use zbound::generate::{Family, Graph};
+use crate::error::{Error, Result};
+use crate::io::{ReadOptions, read};
+use crate::model::Model;
+use crate::model::generate::{Family, Graph};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// What the command line changes in a configuration.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Overrides {
+pub struct Overrides {
     /// Draws per point.
-    pub(crate) draws: Option<usize>,
+    pub draws: Option<usize>,
     /// Base seed.
-    pub(crate) seed: Option<u64>,
+    pub seed: Option<u64>,
     /// Optional methods to include.
-    pub(crate) with: Vec<String>,
+    pub with: Vec<String>,
 }
 
 /// One instance with one method: one record.
-#[derive(Clone, Debug)]
-pub(crate) struct Job {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
     /// Name of the grid it belongs to.
-    pub(crate) grid: String,
+    pub grid: String,
     /// Name of the curve it belongs to.
-    pub(crate) curve: String,
-    pub(crate) instance: Instance,
-    pub(crate) settings: MethodSettings,
+    pub curve: String,
+    /// What is solved.
+    pub instance: Instance,
+    /// How.
+    pub settings: MethodSettings,
     /// Operations up to which the exact value is computed.
-    pub(crate) exact_operations: f64,
+    pub exact_operations: f64,
     /// Hash of (instance, method, settings, version).
-    pub(crate) key: String,
+    pub key: String,
 }
 
 /// All jobs of a sweep, in the order of the configuration.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) jobs: Vec<Job>,
+pub struct Plan {
+    /// Jobs.
+    pub jobs: Vec<Job>,
 }
 
 impl Plan {
     /// Expands a configuration.
-    pub(crate) fn new(config: &Config, overrides: &Overrides) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Unknown families, graphs, methods and settings, each named; model files that cannot be read.
+    pub fn new<F>(config: &Config<F>, overrides: &Overrides) -> Result<Self> {
+        Plan::with_models(config, overrides, &HashMap::new())
+    }
+
+    /// As [`Plan::new`], where `model` may also name models in memory.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_models<F>(
+        config: &Config<F>,
+        overrides: &Overrides,
+        models: &HashMap<String, Model>,
+    ) -> Result<Self> {
+        config.check()?;
         let draws = overrides.draws.unwrap_or(config.draws);
         let seed = overrides.seed.unwrap_or(config.seed);
         let mut jobs = Vec::new();
         for grid in &config.grids {
-            let instances =
-                instances(grid, seed, draws).map_err(|why| anyhow!("grid `{}`: {why}", grid.name))?;
+            let named = |why: String| Error::Setting(format!("grid `{}`: {why}", grid.name));
+            let instances = instances(grid, seed, draws, models).map_err(named)?;
             let mut methods = Vec::new();
             for spec in config.methods.iter().filter(|m| wanted(m, grid, &overrides.with)) {
-                let context = || format!("method `{}`", spec.method);
-                methods.extend(method_settings(spec).map_err(|why| anyhow!(why)).with_context(context)?);
+                let named = |why: String| Error::Setting(format!("method `{}`: {why}", spec.method));
+                methods.extend(method_settings(spec).map_err(named)?);
             }
             for instance in &instances {
                 jobs.extend(methods.iter().map(|(curve, settings)| Job {
@@ -67,27 +91,68 @@ impl Plan {
     }
 }
 
+/// Jobs to do, by instance and each key once, and how many are `done`.
+pub fn tasks<'a>(
+    jobs: impl Iterator<Item = &'a Job>,
+    done: impl Fn(&str) -> bool,
+) -> (Vec<Vec<&'a Job>>, usize) {
+    let mut position: HashMap<String, usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    let mut reused = 0;
+    let mut tasks: Vec<Vec<&Job>> = Vec::new();
+    for job in jobs.filter(|job| seen.insert(&job.key)) {
+        if done(&job.key) {
+            reused += 1;
+            continue;
+        }
+        let name = format!("{:?}", job.instance);
+        let k = *position.entry(name).or_insert(tasks.len());
+        match tasks.get_mut(k) {
+            Some(task) => task.push(job),
+            None => tasks.push(vec![job]),
+        }
+    }
+    // The first draw of everything comes first: it shows early what the rest will cost.
+    tasks.sort_by_key(|task| task[0].instance.draw);
+    (tasks, reused)
+}
+
 fn wanted(spec: &MethodSpec, grid: &GridSpec, with: &[String]) -> bool {
     spec.when.as_ref().is_none_or(|flag| with.contains(flag))
         && spec.grids.as_ref().is_none_or(|names| names.contains(&grid.name))
 }
 
 /// Draw by draw, so that early records sample the whole grid.
-fn instances(grid: &GridSpec, seed: u64, draws: usize) -> Result<Vec<Instance>, String> {
-    let (families, graphs) = (grid.family.values("family")?, grid.graph.values("graph")?);
-    let (sizes, strengths) = (grid.d.values("d")?, grid.w.values("w")?);
+fn instances(
+    grid: &GridSpec,
+    seed: u64,
+    draws: usize,
+    models: &HashMap<String, Model>,
+) -> Result<Vec<Instance>, String> {
     let temperatures = grid.eps.values("eps")?;
+    if let Some(files) = &grid.model {
+        if grid.family.is_some() || grid.d.is_some() || grid.seed.is_some() {
+            return Err("a grid has either `model` or `family`, `d` and `seed`".into());
+        }
+        return named_instances(&files.values("model")?, &temperatures, models);
+    }
+    let missing = |key: &str| format!("`{key}` is missing");
+    let families = grid.family.as_ref().ok_or_else(|| missing("family"))?.values("family")?;
+    let (graphs, strengths) = (grid.graph.values("graph")?, grid.w.values("w")?);
+    let sizes = grid.d.as_ref().ok_or_else(|| missing("d"))?.values("d")?;
     for family in &families {
         family.parse::<Family>().map_err(|e| e.to_string())?;
     }
     for graph in &graphs {
         graph.parse::<Graph>().map_err(|e| e.to_string())?;
     }
+    let seeds = grid.seed.as_ref().map(|axis| axis.values("seed")).transpose()?;
     let mut out = Vec::new();
-    for draw in 0..draws {
+    for draw in 0..seeds.as_ref().map_or(draws, Vec::len) {
         for (family, graph) in families.iter().flat_map(|f| graphs.iter().map(move |g| (f, g))) {
             for (&d, &w) in sizes.iter().flat_map(|d| strengths.iter().map(move |w| (d, w))) {
-                let seed = instance_seed(seed, family, graph, d, w, draw);
+                let derived = || instance_seed(seed, family, graph, d, w, draw);
+                let seed = seeds.as_ref().map_or_else(derived, |seeds| seeds[draw] as u64);
                 out.extend(temperatures.iter().map(|&eps| Instance {
                     family: family.clone(),
                     graph: graph.clone(),
@@ -96,6 +161,7 @@ fn instances(grid: &GridSpec, seed: u64, draws: usize) -> Result<Vec<Instance>, 
                     eps,
                     draw,
                     seed,
+                    model: None,
                 }));
             }
         }
@@ -103,10 +169,34 @@ fn instances(grid: &GridSpec, seed: u64, draws: usize) -> Result<Vec<Instance>, 
     Ok(out)
 }
 
+fn named_instances(
+    names: &[String],
+    temperatures: &[f64],
+    models: &HashMap<String, Model>,
+) -> Result<Vec<Instance>, String> {
+    let mut out = Vec::new();
+    for name in names {
+        let own = match models.get(name) {
+            Some(model) => Instance::of_model(name, model),
+            None => {
+                let model = read(Path::new(name), &ReadOptions::default()).map_err(|e| e.to_string())?;
+                Instance::of_model(name, &model)
+            }
+        };
+        out.extend(temperatures.iter().map(|&eps| Instance { eps, ..own.clone() }));
+    }
+    Ok(out)
+}
+
 /// The seed of a draw: FNV-1a over `base|family|graph|d|w|draw`, mixed and cut to 53 bits. Neither the
 /// temperature nor anything about the method takes part, so the same draws serve all of them.
 fn instance_seed(base: u64, family: &str, graph: &str, d: usize, w: f64, draw: usize) -> u64 {
-    let hash = fnv1a(&format!("{base}|{family}|{graph}|{d}|{w:?}|{draw}"));
+    short_hash(&format!("{base}|{family}|{graph}|{d}|{w:?}|{draw}"))
+}
+
+/// A hash of `text` in 53 bits.
+pub(super) fn short_hash(text: &str) -> u64 {
+    let hash = fnv1a(text);
     // FNV leaves its last letters in the low bits: the finaliser of SplitMix64 spreads them. 53 bits
     // survive programs that read JSON numbers as doubles.
     let mut seed = hash as u64 ^ (hash >> 64) as u64;
@@ -116,7 +206,7 @@ fn instance_seed(base: u64, family: &str, graph: &str, d: usize, w: f64, draw: u
 }
 
 /// A hash of `text` as 32 hexadecimal digits.
-pub(crate) fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     format!("{:032x}", fnv1a(text))
 }
 
@@ -176,27 +266,22 @@ fn product<T>(
 mod tests {
     use super::*;
 
-    const CONFIG: &str = r#"
-        draws = 2
-        [[grid]]
-        family = ["gaussian", "logdet-mixed"]
-        d = [3, 4]
-        w = [0.1, 0.2]
-        eps = [0.5, 1.0]
-        [[method]]
-        method = "quantum"
-        tol = [1e-4, 1e-8]
-        [[method]]
-        method = "combined"
-        when = "combined"
-        [[method]]
-        method = "quantum-greedy"
-        greedy = [1, 3]
-        curve = "greedy_{k}"
-    "#;
+    const CONFIG: &str = r#"{
+        "draws": 2,
+        "grid": [{"family": ["gaussian", "logdet-mixed"], "d": [3, 4], "w": [0.1, 0.2], "eps": [0.5, 1.0]}],
+        "method": [
+            {"method": "quantum", "tol": [1e-4, 1e-8]},
+            {"method": "combined", "when": "combined"},
+            {"method": "quantum-greedy", "greedy": [1, 3], "curve": "greedy_{k}"}
+        ]
+    }"#;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        serde_json::from_str(text).map_err(|e| e.to_string())
+    }
 
     fn plan(overrides: &Overrides) -> Plan {
-        Plan::new(&Config::parse(CONFIG).unwrap(), overrides).unwrap()
+        Plan::new(&parse(CONFIG).unwrap(), overrides).unwrap()
     }
 
     #[test]
@@ -225,13 +310,33 @@ mod tests {
             ("\"gaussian\"", "\"gausian\"", "gausian"),
             ("\"quantum\"", "\"quantom\"", "quantom"),
             ("tol", "tal", "tal"),
-            ("draws = 2", "draws = 0", "draws"),
+            ("\"draws\": 2", "\"draws\": 0", "draws"),
             ("[1e-4, 1e-8]", "[1e-4, -1.0]", "tol"),
         ] {
             let text = CONFIG.replacen(from, to, 1);
-            let result = Config::parse(&text).and_then(|c| Plan::new(&c, &Overrides::default()));
-            let message = format!("{:#}", result.unwrap_err());
+            let plan = |c: Config| Plan::new(&c, &Overrides::default()).map_err(|e| e.to_string());
+            let message = parse(&text).and_then(plan).unwrap_err();
             assert!(message.contains(named), "{message}");
         }
+    }
+
+    #[test]
+    fn seeds_and_model_files_stand_in_for_draws() {
+        let text = CONFIG.replace("\"eps\": [0.5, 1.0]", "\"seed\": [7, 8, 9]");
+        let jobs = Plan::new(&parse(&text).unwrap(), &Overrides::default()).unwrap().jobs;
+        assert_eq!(jobs.len(), 2 * 2 * 2 * 3 * 4);
+        assert!(jobs.iter().all(|job| job.instance.seed == 7 + job.instance.draw as u64));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        std::fs::write(&path, r#"{"d": 3, "couplings": [[0, 1, 0.5]]}"#).unwrap();
+        let grid = format!(r#"{{"grid": [{{"model": {path:?}}}], "method": [{{"method": "trw"}}]}}"#);
+        let first = Plan::new(&parse(&grid).unwrap(), &Overrides::default()).unwrap().jobs;
+        assert_eq!((first.len(), first[0].instance.d), (1, 3));
+        // Another model under the same name is another instance.
+        std::fs::write(&path, r#"{"d": 3, "couplings": [[0, 1, 0.25]]}"#).unwrap();
+        let second = Plan::new(&parse(&grid).unwrap(), &Overrides::default()).unwrap().jobs;
+        assert_ne!(first[0].key, second[0].key);
+        let both = parse(&grid.replace("\"model\"", "\"d\": 3, \"model\"")).unwrap();
+        assert!(Plan::new(&both, &Overrides::default()).is_err());
     }
 }

@@ -2,22 +2,31 @@
 
 use super::plan::Job;
 use super::record::SweepRecord;
+use crate::features::Features;
+use crate::model::Model;
+use crate::observer::{Monitor, Observer};
+use crate::record::Status;
+use crate::relax::kl::{Distribution, divergence, greedy_with};
+use crate::settings::Settings;
 use std::time::Instant;
-use zbound::record::Status;
-use zbound::relax::kl::{Distribution, divergence, greedy};
-use zbound::{Features, Model};
 
 /// Records of jobs that share a model and, for `kl-greedy`, a path of features.
-pub(super) fn records(model: &Model, group: &[&Job]) -> Result<Vec<SweepRecord>, String> {
+pub(super) fn records(
+    model: &Model,
+    group: &[&Job],
+    observer: &mut dyn Observer,
+) -> Result<Vec<SweepRecord>, String> {
     let start = Instant::now();
-    let text = |e: zbound::Error| e.to_string();
+    let text = |e: crate::Error| e.to_string();
     let eps = group[0].instance.eps;
     let p = Distribution::gibbs(model, eps).map_err(text)?;
     let q = Distribution::uniform(p.d()).map_err(text)?;
     let f = model.polynomial().map_err(text)?;
     let base = group[0].settings.request(eps)?.features.resolve(&f).map_err(text)?;
     let longest = group.iter().filter_map(|job| job.settings.k).max().unwrap_or(0);
-    let steps = greedy(&p, &q, &base, longest).map_err(text)?;
+    let settings = Settings::default().with_time_limit(group[0].settings.time_limit);
+    let mut monitor = Monitor::new(&settings, usize::MAX, observer);
+    let steps = greedy_with(&p, &q, &base, longest, &mut monitor).map_err(text)?.0;
     let mut out = Vec::with_capacity(group.len());
     for job in group {
         let k = job.settings.k.unwrap_or(0);

@@ -4,31 +4,41 @@ use super::kl;
 use super::plan::Job;
 use super::record::{ERROR_STATUS, Instance, SweepRecord};
 use super::settings::MethodSettings;
+use crate::exact::{self, Exact};
+use crate::features::FeatureSpec;
+use crate::io::{ReadOptions, read};
+use crate::model::generate::{GenerateSpec, generate};
+use crate::model::{Model, VarSet};
+use crate::observer::{Flow, Observer, Progress};
+use crate::record::{MethodRecord, Status, StepRecord};
+use crate::run::{MethodChoice, bound};
+use crate::settings::{Method, Settings};
+use crate::solution::{Solution, TracePoint};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zbound::exact::{self, Exact};
-use zbound::generate::{GenerateSpec, generate};
-use zbound::record::{MethodRecord, Status, StepRecord};
-use zbound::run::{MethodChoice, bound};
-use zbound::{FeatureSpec, Flow, Method, Model, Observer, Progress, Settings, Solution, VarSet};
+use std::path::Path;
 
-/// Records of `jobs`, which share one instance. Whatever goes wrong with one of them, a panic
-/// included, is its record and leaves the others alone; `None` when `stop` was asked for.
-pub(super) fn solve(jobs: &[&Job], stop: &(dyn Fn() -> bool + Sync)) -> Option<Vec<SweepRecord>> {
-    let prepared = guarded(|| Prepared::new(&jobs[0].instance, jobs[0].exact_operations, stop));
+/// Records of `jobs`, which share one instance; `model` is that instance when it is in memory.
+///
+/// Whatever goes wrong with one job, a panic included, is its record and leaves the others alone. `None`
+/// when the observer asked to stop.
+pub fn solve(jobs: &[&Job], model: Option<&Model>, observer: &mut dyn Observer) -> Option<Vec<SweepRecord>> {
+    let Some(first) = jobs.first() else { return Some(Vec::new()) };
+    let mut watch = Watch { observer, stopped: false, gap: None, reached: false };
+    let prepared = guarded(|| Prepared::new(&first.instance, model, first.exact_operations, &mut watch));
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(why) => {
             let failed = |job: &&Job| SweepRecord::empty(job, ERROR_STATUS, Some(why.clone()));
-            return (!stop()).then(|| jobs.iter().map(failed).collect());
+            return (!watch.stopped).then(|| jobs.iter().map(failed).collect());
         }
     };
     let mut out = Vec::with_capacity(jobs.len());
     for group in groups(jobs) {
-        let records = guarded(|| prepared.group(&group, stop)).unwrap_or_else(|why| {
+        let records = guarded(|| prepared.group(&group, &mut watch)).unwrap_or_else(|why| {
             group.iter().map(|job| SweepRecord::empty(job, ERROR_STATUS, Some(why.clone()))).collect()
         });
         out.extend(records);
-        if stop() {
+        if watch.stopped {
             return None;
         }
     }
@@ -63,54 +73,54 @@ struct Prepared<'a> {
     instance: &'a Instance,
     model: Model,
     exact: Option<Exact>,
+    /// The free variables, of which `exact` speaks.
+    free: Vec<usize>,
 }
 
 impl<'a> Prepared<'a> {
     fn new(
         instance: &'a Instance,
+        given: Option<&Model>,
         operations: f64,
-        stop: &(dyn Fn() -> bool + Sync),
+        watch: &mut Watch<'_>,
     ) -> Result<Self, String> {
-        let text = |e: zbound::Error| e.to_string();
-        let Instance { d, w, seed, .. } = *instance;
-        let family = instance.family.parse().map_err(text)?;
-        let graph = instance.graph.parse().map_err(text)?;
-        let model = Model::from(generate(&GenerateSpec { family, graph, d, w, seed }).map_err(text)?);
+        let text = |e: crate::Error| e.to_string();
+        let model = match (given, &instance.model) {
+            (Some(model), _) => model.clone(),
+            (None, Some(file)) => read(Path::new(file), &ReadOptions::default()).map_err(text)?,
+            (None, None) => drawn(instance).map_err(text)?,
+        };
         let settings = Settings::default();
         let affordable = exact::estimate(&model, &settings).is_ok_and(|cost| cost.operations <= operations);
-        let mut watch = Watch { stop, gap: None, reached: false };
         let exact = match affordable {
-            true => Some(exact::exact(&model, instance.eps, &settings, &mut watch).map_err(text)?),
+            true => Some(exact::exact(&model, instance.eps, &settings, watch).map_err(text)?),
             false => None,
         };
-        Ok(Prepared { instance, model, exact })
+        let free = model.free_variables();
+        Ok(Prepared { instance, model, exact, free })
     }
 
-    fn group(&self, group: &[&Job], stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<SweepRecord>, String> {
+    fn group(&self, group: &[&Job], watch: &mut Watch<'_>) -> Result<Vec<SweepRecord>, String> {
         match group[0].settings.k {
-            _ if group[0].settings.is_divergence() => kl::records(&self.model, group),
-            Some(_) => self.greedy_path(group, stop),
-            None => Ok(vec![self.single(group[0], &group[0].settings, None, stop)?.0]),
+            _ if group[0].settings.is_divergence() => kl::records(&self.model, group, watch),
+            Some(_) => self.greedy_path(group, watch),
+            None => Ok(vec![self.single(group[0], &group[0].settings, None, watch)?.0]),
         }
     }
 
     /// One greedy path for several numbers of features: the selection runs once to the largest, and
     /// every number is solved again on the features chosen by then. The method's own answer is the
     /// best along its path; a record is about exactly k features, and has their marginals.
-    fn greedy_path(
-        &self,
-        group: &[&Job],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Vec<SweepRecord>, String> {
+    fn greedy_path(&self, group: &[&Job], watch: &mut Watch<'_>) -> Result<Vec<SweepRecord>, String> {
         let longest = group.iter().copied().max_by_key(|job| job.settings.k).ok_or("an empty group")?;
-        let (whole, result) = self.single(longest, &longest.settings, None, stop)?;
+        let (whole, result) = self.single(longest, &longest.settings, None, watch)?;
         let Some(steps) = result.and_then(|r| r.steps) else {
             let empty = |job: &&Job| SweepRecord::empty(job, &whole.status, whole.reason.clone());
             return Ok(group.iter().map(empty).collect());
         };
         let mut out = Vec::with_capacity(group.len());
         for &job in group {
-            let mut record = self.prefix(job, &steps, stop)?;
+            let mut record = self.prefix(job, &steps, watch)?;
             if job.key == longest.key {
                 record.seconds = whole.seconds;
                 record.iterations = whole.iterations;
@@ -121,13 +131,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// The bound with the first k features of a path.
-    fn prefix(
-        &self,
-        job: &Job,
-        steps: &[StepRecord],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<SweepRecord, String> {
-        let text = |e: zbound::Error| e.to_string();
+    fn prefix(&self, job: &Job, steps: &[StepRecord], watch: &mut Watch<'_>) -> Result<SweepRecord, String> {
+        let text = |e: crate::Error| e.to_string();
         let f = self.model.polynomial().map_err(text)?;
         let base = job.settings.request(self.instance.eps)?.features.resolve(&f).map_err(text)?;
         let k = job.settings.k.unwrap_or(0);
@@ -139,7 +144,7 @@ impl<'a> Prepared<'a> {
         let mut sets = base.sets().to_vec();
         sets.extend(added.map(|step| step.feature.iter().copied().collect::<VarSet>()));
         let settings = MethodSettings { method: Method::Quantum.name().into(), ..job.settings.clone() };
-        let mut record = self.single(job, &settings, Some(FeatureSpec::Explicit(sets)), stop)?.0;
+        let mut record = self.single(job, &settings, Some(FeatureSpec::Explicit(sets)), watch)?.0;
         record.seconds = None;
         Ok(record)
     }
@@ -150,13 +155,15 @@ impl<'a> Prepared<'a> {
         job: &Job,
         settings: &MethodSettings,
         features: Option<FeatureSpec>,
-        stop: &(dyn Fn() -> bool + Sync),
+        watch: &mut Watch<'_>,
     ) -> Result<(SweepRecord, Option<MethodRecord>), String> {
         let mut request = settings.request(self.instance.eps)?;
         request.features = features.unwrap_or(request.features);
         debug_assert!(matches!(request.methods, MethodChoice::List(_)));
-        let mut watch = Watch { stop, gap: settings.gap, reached: false };
-        let mut report = bound(&self.model, &request, &mut watch).map_err(|e| e.to_string())?;
+        (watch.gap, watch.reached) = (settings.gap, false);
+        let report = bound(&self.model, &request, watch);
+        watch.gap = None;
+        let mut report = report.map_err(|e| e.to_string())?;
         let solution = report.solutions.pop().flatten();
         let result = report.record.results.pop().ok_or("the driver gave no result")?;
         let mut record = SweepRecord::new(job, &result);
@@ -174,7 +181,8 @@ impl<'a> Prepared<'a> {
         record.error = record.bound.map(|bound| bound - exact.phi);
         record.marginal_error = result.marginals.as_ref().map(|marginals| {
             let distance = |(p, mean): (&f64, &f64)| (p - 0.5 * (1.0 + mean)).abs();
-            marginals.iter().zip(&exact.means).map(distance).sum::<f64>() / exact.means.len() as f64
+            let free = self.free.iter().map(|&i| &marginals[i]);
+            free.zip(&exact.means).map(distance).sum::<f64>() / exact.means.len() as f64
         });
     }
 }
@@ -182,23 +190,39 @@ impl<'a> Prepared<'a> {
 /// The gap after each iteration.
 fn gaps(solution: Option<&Solution>) -> Vec<f64> {
     // A gap lost in rounding is zero; JSON knows no NaN.
-    let gap = |p: &zbound::TracePoint| (p.upper - p.lower).max(0.0);
+    let gap = |p: &TracePoint| (p.upper - p.lower).max(0.0);
     solution.map_or_else(Vec::new, |s| s.trace.iter().map(gap).filter(|g| g.is_finite()).collect())
 }
 
-/// Stops at Ctrl-C, and at an absolute gap when there is one.
+/// The model of a random instance.
+fn drawn(instance: &Instance) -> crate::Result<Model> {
+    let Instance { d, w, seed, .. } = *instance;
+    let (family, graph) = (instance.family.parse()?, instance.graph.parse()?);
+    Ok(Model::from(generate(&GenerateSpec { family, graph, d, w, seed })?))
+}
+
+/// Stops when the observer says so, and at an absolute gap when there is one.
 struct Watch<'a> {
-    stop: &'a (dyn Fn() -> bool + Sync),
+    observer: &'a mut dyn Observer,
+    stopped: bool,
     gap: Option<f64>,
     reached: bool,
 }
 
 impl Observer for Watch<'_> {
     fn observe(&mut self, progress: &Progress) -> Flow {
+        if self.stopped || self.observer.observe(progress) == Flow::Stop {
+            self.stopped = true;
+            return Flow::Stop;
+        }
         if self.gap.is_some_and(|gap| progress.upper - progress.lower <= gap) {
             self.reached = true;
             return Flow::Stop;
         }
-        if (self.stop)() { Flow::Stop } else { Flow::Continue }
+        Flow::Continue
+    }
+
+    fn begin(&mut self, method: Method) {
+        self.observer.begin(method);
     }
 }

@@ -1,61 +1,90 @@
 //! What a sweep stores: one record per instance and method, and its flat form for tables.
 
-use super::plan::Job;
+use super::plan::{Job, short_hash};
 use super::settings::{MethodSettings, VERSION};
-use anyhow::Result;
+use crate::model::Model;
+use crate::record::{MethodRecord, Sides};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use zbound::io::write_atomic;
-use zbound::record::MethodRecord;
 
-/// A random model at a temperature; equal instances are equal bit for bit on every platform.
+/// A model at a temperature; equal instances are equal bit for bit on every platform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Instance {
-    pub(crate) family: String,
-    pub(crate) graph: String,
-    pub(crate) d: usize,
-    pub(crate) w: f64,
-    pub(crate) eps: f64,
+pub struct Instance {
+    /// Family of `zbound generate`; empty for a given model.
+    pub family: String,
+    /// Graph of `zbound generate`; empty for a given model.
+    pub graph: String,
+    /// Free spins.
+    pub d: usize,
+    /// Coupling strength.
+    pub w: f64,
+    /// Temperature.
+    pub eps: f64,
     /// Number of the draw, from 0.
-    pub(crate) draw: usize,
-    /// Seed of `zbound generate`.
-    pub(crate) seed: u64,
+    pub draw: usize,
+    /// Seed of `zbound generate`; a hash of a given model.
+    pub seed: u64,
+    /// File or name of a given model; left out for a random one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Instance {
+    /// A given model at temperature 1.
+    pub(super) fn of_model(name: &str, model: &Model) -> Self {
+        // Debug text has every digit of every number: models with one hash are one model.
+        let seed = short_hash(&format!("{:?} {:?}", model.source(), model.fixed()));
+        let (family, graph, d) = (String::new(), String::new(), model.d());
+        Instance { family, graph, d, w: 0.0, eps: 1.0, draw: 0, seed, model: Some(name.to_owned()) }
+    }
 }
 
 /// One instance with one method. Bounds are on phi, as in the paper; for `kl` they are on the
 /// Kullback-Leibler divergence of p from the uniform law.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SweepRecord {
-    pub(crate) key: String,
-    pub(crate) version: String,
-    pub(crate) instance: Instance,
-    pub(crate) settings: MethodSettings,
+pub struct SweepRecord {
+    /// Hash of (instance, method, settings, version).
+    pub key: String,
+    /// Version of this library.
+    pub version: String,
+    /// What was solved.
+    pub instance: Instance,
+    /// How.
+    pub settings: MethodSettings,
+    /// Bounds on phi as `zbound bound` gives them; empty for `kl`.
+    #[serde(default)]
+    pub phi: Sides,
+    /// Bounds on `eps log Z`; empty for `kl`.
+    #[serde(default)]
+    pub log_z: Sides,
     /// Certified upper bound on phi (lower bound on the divergence for `kl`).
-    pub(crate) bound: Option<f64>,
+    pub bound: Option<f64>,
     /// The exact value, where it was computed.
-    pub(crate) exact: Option<f64>,
+    pub exact: Option<f64>,
     /// `bound - exact`.
-    pub(crate) error: Option<f64>,
+    pub error: Option<f64>,
     /// `mean_i |p_i - exact p_i|`.
-    pub(crate) marginal_error: Option<f64>,
+    pub marginal_error: Option<f64>,
     /// Distance to a feasible primal value of the same relaxation.
-    pub(crate) gap: Option<f64>,
+    pub gap: Option<f64>,
     /// Features of the moment matrix.
-    pub(crate) n: Option<usize>,
-    pub(crate) iterations: usize,
+    pub n: Option<usize>,
+    /// Iterations of the outermost loop.
+    pub iterations: usize,
     /// Wall-clock seconds of this method; null for points inside a longer greedy path.
-    pub(crate) seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// A status of `zbound bound`, or `error`.
-    pub(crate) status: String,
-    pub(crate) certified: bool,
-    pub(crate) reason: Option<String>,
+    pub status: String,
+    /// Whether every side given is proved, and at least one is given.
+    pub certified: bool,
+    /// One sentence on anything unusual.
+    pub reason: Option<String>,
     /// The gap after each iteration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) trace: Vec<f64>,
+    pub trace: Vec<f64>,
 }
 
 /// Status of a job that ended in an error or a panic.
-pub(crate) const ERROR_STATUS: &str = "error";
+pub const ERROR_STATUS: &str = "error";
 
 impl SweepRecord {
     /// A record without a result.
@@ -65,6 +94,8 @@ impl SweepRecord {
             version: VERSION.into(),
             instance: job.instance.clone(),
             settings: job.settings.clone(),
+            phi: Sides::default(),
+            log_z: Sides::default(),
             bound: None,
             exact: None,
             error: None,
@@ -83,6 +114,8 @@ impl SweepRecord {
     /// The record of a method's result.
     pub(super) fn new(job: &Job, result: &MethodRecord) -> Self {
         SweepRecord {
+            phi: result.phi,
+            log_z: result.log_z,
             bound: result.phi.upper,
             gap: result.relaxation_gap,
             n: result.features.as_ref().map(Vec::len),
@@ -95,13 +128,13 @@ impl SweepRecord {
 
     /// Whether resuming may take this record as it is. What did not apply is cheap to try again, and
     /// may apply in another build.
-    pub(super) fn is_final(&self) -> bool {
+    pub fn is_final(&self) -> bool {
         !["not-applicable", ERROR_STATUS, "cancelled"].contains(&self.status.as_str())
     }
 }
 
 /// Columns of the flat form.
-pub(crate) const COLUMNS: [&str; 33] = [
+pub const COLUMNS: [&str; 41] = [
     "grid",
     "curve",
     "family",
@@ -124,6 +157,12 @@ pub(crate) const COLUMNS: [&str; 33] = [
     "pairwise",
     "tau",
     "sigma",
+    "log_z_lower",
+    "log_z_upper",
+    "log_z_estimate",
+    "phi_lower",
+    "phi_upper",
+    "phi_estimate",
     "bound",
     "exact",
     "error",
@@ -133,28 +172,35 @@ pub(crate) const COLUMNS: [&str; 33] = [
     "seconds",
     "status",
     "certified",
+    "reason",
+    "model",
     "version",
     "key",
 ];
 
 /// A value of the flat form.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub enum Cell {
     /// Missing.
     Null,
+    /// A number.
     Number(f64),
     /// A whole number that must keep all its digits.
     Whole(u64),
+    /// True or false.
+    Flag(bool),
+    /// A word or a sentence.
     Text(String),
 }
 
 impl Cell {
     /// As written in a CSV file; floats read back bit for bit.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Cell::Null => String::new(),
             Cell::Number(x) => format!("{x:?}"),
             Cell::Whole(x) => x.to_string(),
+            Cell::Flag(x) => x.to_string(),
             Cell::Text(text) => text.clone(),
         }
     }
@@ -174,7 +220,7 @@ fn text(value: Option<&String>) -> Cell {
 
 impl SweepRecord {
     /// The flat form, in the order of [`COLUMNS`].
-    pub(crate) fn cells(&self, grid: &str, curve: &str) -> Vec<Cell> {
+    pub fn cells(&self, grid: &str, curve: &str) -> Vec<Cell> {
         let (i, s) = (&self.instance, &self.settings);
         vec![
             Cell::Text(grid.into()),
@@ -199,6 +245,12 @@ impl SweepRecord {
             text(s.pairwise.as_ref()),
             number(s.tau),
             number(s.sigma),
+            number(self.log_z.lower),
+            number(self.log_z.upper),
+            number(self.log_z.estimate),
+            number(self.phi.lower),
+            number(self.phi.upper),
+            number(self.phi.estimate),
             number(self.bound),
             number(self.exact),
             number(self.error),
@@ -207,24 +259,11 @@ impl SweepRecord {
             whole(Some(self.iterations)),
             number(self.seconds),
             Cell::Text(self.status.clone()),
-            Cell::Text(self.certified.to_string()),
+            Cell::Flag(self.certified),
+            text(self.reason.as_ref()),
+            text(i.model.as_ref()),
             Cell::Text(self.version.clone()),
             Cell::Text(self.key.clone()),
         ]
     }
-}
-
-/// Writes `records.csv` (and `records.parquet` in builds that have it) into `folder`.
-pub(crate) fn write_tables(folder: &Path, rows: &[Vec<Cell>]) -> Result<()> {
-    write_atomic(&folder.join("records.csv"), |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(COLUMNS)?;
-        for row in rows {
-            csv.write_record(row.iter().map(Cell::text))?;
-        }
-        csv.flush()
-    })?;
-    #[cfg(feature = "parquet")]
-    super::parquet::write(&folder.join("records.parquet"), rows)?;
-    Ok(())
 }
