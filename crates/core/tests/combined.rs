@@ -34,7 +34,10 @@ fn combined_bound_is_above_brute_force_and_never_worse_than_its_parts() {
             let gap = solution.relaxation_gap.unwrap_or(f64::INFINITY) / bound.abs().max(eps);
             if solution.stop != StopReason::Converged {
                 stalled += 1;
-                println!("case {case}: d {d}, scale {scale:.1e}, eps {eps:.1e}: {:?}, gap {gap:.1e}", solution.stop);
+                println!(
+                    "case {case}: d {d}, scale {scale:.1e}, eps {eps:.1e}: {:?}, gap {gap:.1e}",
+                    solution.stop
+                );
             }
         }
         let exact = brute_force(&Polynomial::from(model.clone()), eps);
@@ -48,7 +51,9 @@ fn combined_bound_is_above_brute_force_and_never_worse_than_its_parts() {
             assert!(bound <= single + 1e-6 * single.abs().max(eps), "case {case}: {bound} {single}");
         }
     }
-    println!("combined: {count} random models, 0 violations; {stalled} of {uncapped} uncapped solves above the tolerance");
+    println!(
+        "combined: {count} random models, 0 violations; {stalled} of {uncapped} uncapped solves above the tolerance"
+    );
 }
 
 #[test]

@@ -17,13 +17,14 @@ Times are wall-clock seconds of one run each, certification included; upper boun
 Examples:
   zbound bench
   zbound bench quantum --d 10,30,100,300
+  zbound bench combined --d 10
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
 /// Options of `zbound bench`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to time: every method on one family, or the quantum relaxation against eigendecompositions
+    /// What to time: every method on one family, the quantum relaxation against eigendecompositions, or the combined bound against its parts
     #[arg(value_enum, default_value_t = Topic::Methods)]
     topic: Topic,
     /// Numbers of spins
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// Spins up to which `quantum` also runs Chambolle-Pock
     #[arg(long, value_name = "D", default_value_t = 100)]
     first_order: usize,
+    /// Draws per family and strength of `combined`
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    draws: u64,
     /// Distribution of fields and couplings, as for `zbound generate`
     #[arg(long, default_value = "logdet-mixed")]
     family: Family,
@@ -62,6 +66,8 @@ enum Topic {
     Methods,
     /// The quantum relaxation in units of one eigendecomposition
     Quantum,
+    /// Mean error of the combined bound and of its parts, over families and draws
+    Combined,
 }
 
 /// What `--json` prints.
@@ -77,6 +83,9 @@ impl Args {
     pub(crate) fn run(self) -> Result<u8> {
         if self.topic == Topic::Quantum {
             return super::bench_quantum::run(&self.d, self.tol, self.seed, self.first_order, self.json);
+        }
+        if self.topic == Topic::Combined {
+            return super::bench_combined::run(&self.d, self.tol, self.seed, self.draws, self.json);
         }
         let mut watch = Watch::new()?;
         let mut models = Vec::new();

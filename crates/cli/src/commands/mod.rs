@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod bench;
+mod bench_combined;
 mod bench_quantum;
 pub(crate) mod bound;
 pub(crate) mod completions;

@@ -1,0 +1,177 @@
+//! `zbound bench combined`: how much the combined bound gains over the best of its parts.
+
+use crate::output;
+use crate::table::duration;
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::time::Instant;
+use zbound::generate::{Family, GenerateSpec, Graph, generate};
+use zbound::relax::{Combined, LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
+use zbound::run::{BoundRequest, MethodChoice, bound};
+use zbound::{Features, Ising, Method, Model, Problem, Settings, Silent, Solution};
+
+/// Families of the comparison.
+const FAMILIES: [Family; 6] = [
+    Family::Gaussian,
+    Family::LogdetAttractive,
+    Family::LogdetMixed,
+    Family::LogdetRepulsive,
+    Family::TrwAttractive,
+    Family::TrwMixed,
+];
+/// Strengths of the families that have one.
+const STRENGTHS: [f64; 3] = [0.1, 0.25, 0.5];
+
+/// Means over the draws of one family and strength.
+#[derive(Debug, Serialize)]
+struct Row {
+    family: &'static str,
+    w: f64,
+    d: usize,
+    draws: u64,
+    /// Mean of `(bound - exact) / d`.
+    quantum: f64,
+    greedy: f64,
+    trw: f64,
+    logdet: f64,
+    /// Mean of the best of the four, model by model.
+    best: f64,
+    combined: f64,
+    /// `combined / best`.
+    ratio: f64,
+    /// Largest amount, relative to `max(1, |bound|)`, by which the combined bound was above the best part.
+    worst_excess: f64,
+    /// How many solves met the tolerance.
+    converged: u64,
+    /// Mean seconds of the combined bound, its parts included.
+    seconds: f64,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct CombinedBench {
+    schema: &'static str,
+    version: &'static str,
+    tol: f64,
+    rows: Vec<Row>,
+}
+
+/// Runs the comparison on complete graphs; `Ok` is the exit code.
+pub(super) fn run(sizes: &[usize], tol: f64, seed: u64, draws: u64, json: bool) -> Result<u8> {
+    let mut rows = Vec::new();
+    for &d in sizes {
+        for family in FAMILIES {
+            let strengths: &[f64] = if family.needs_strength() { &STRENGTHS } else { &[1.0] };
+            for &w in strengths {
+                rows.push(compare(family, w, d, seed, draws, tol)?);
+                eprintln!("{} w={w} d={d} done", family.name());
+            }
+        }
+    }
+    let record =
+        CombinedBench { schema: "zbound.bench-combined/1", version: env!("CARGO_PKG_VERSION"), tol, rows };
+    match json {
+        true => output::print_json(&record)?,
+        false => output::print(&render(&record.rows))?,
+    }
+    Ok(0)
+}
+
+fn compare(family: Family, w: f64, d: usize, seed: u64, draws: u64, tol: f64) -> Result<Row> {
+    let mut row = Row {
+        family: family.name(),
+        w,
+        d,
+        draws,
+        quantum: 0.0,
+        greedy: 0.0,
+        trw: 0.0,
+        logdet: 0.0,
+        best: 0.0,
+        combined: 0.0,
+        ratio: 0.0,
+        worst_excess: f64::NEG_INFINITY,
+        converged: 0,
+        seconds: 0.0,
+    };
+    let settings = Settings::default().with_tol(tol);
+    let share = 1.0 / (draws as f64 * d as f64);
+    for draw in seed..seed + draws {
+        let model = generate(&GenerateSpec { family, graph: Graph::Complete, d, w, seed: draw })?;
+        let exact = exact_phi(&model)?;
+        let problem = Problem::new(model, Features::degree(d, 1))?;
+        let upper = |relaxation: &dyn Relaxation| -> Result<f64> {
+            Ok(value(&relaxation.solve(&problem, &settings)?))
+        };
+        let parts = [upper(&Quantum::default())?, upper(&QuantumGreedy)?, upper(&Trw)?, upper(&LogDet)?];
+        let start = Instant::now();
+        let solution = Combined.solve(&problem, &settings)?;
+        row.seconds += start.elapsed().as_secs_f64() / draws as f64;
+        let best = parts.iter().copied().fold(f64::INFINITY, f64::min);
+        let [quantum, greedy, trw, logdet] = parts.map(|v| share * (v - exact));
+        row.quantum += quantum;
+        row.greedy += greedy;
+        row.trw += trw;
+        row.logdet += logdet;
+        row.best += share * (best - exact);
+        row.combined += share * (value(&solution) - exact);
+        row.worst_excess = row.worst_excess.max((value(&solution) - best) / best.abs().max(1.0));
+        row.converged += u64::from(solution.stop.name() == "converged");
+    }
+    row.ratio = row.combined / row.best;
+    Ok(row)
+}
+
+fn value(solution: &Solution) -> f64 {
+    solution.upper.map_or(f64::INFINITY, |bound| bound.phi())
+}
+
+fn exact_phi(model: &Ising) -> Result<f64> {
+    let mut request = BoundRequest::default();
+    request.methods = MethodChoice::List(vec![Method::Exact]);
+    let report = bound(&Model::from(model.clone()), &request, &mut Silent)?;
+    Ok(report.record.results.first().map_or(f64::NAN, |r| r.phi.estimate.unwrap_or(f64::NAN)))
+}
+
+fn render(rows: &[Row]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_BORDERS_ONLY_CONDENSED);
+    table.set_header([
+        "family",
+        "w",
+        "d",
+        "quantum",
+        "greedy",
+        "trw",
+        "logdet",
+        "best",
+        "combined",
+        "ratio",
+        "excess",
+        "converged",
+        "time",
+    ]);
+    for row in rows {
+        let number = |v: f64| format!("{v:.4}");
+        table.add_row([
+            row.family.to_owned(),
+            row.w.to_string(),
+            row.d.to_string(),
+            number(row.quantum),
+            number(row.greedy),
+            number(row.trw),
+            number(row.logdet),
+            number(row.best),
+            number(row.combined),
+            format!("{:.3}", row.ratio),
+            format!("{:.0e}", row.worst_excess),
+            format!("{}/{}", row.converged, row.draws),
+            duration(row.seconds),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("mean error (bound - exact) / d over the draws, complete graphs, log Z in nats\n{table}")
+}
