@@ -28,7 +28,8 @@ use crate::solution::Solution;
 ///
 /// `min over theta_T of sum_T w_T Phi(theta_T)`, with the edge probabilities of
 /// [`Settings::rho`](crate::Settings): the default optimises them too, except under message passing,
-/// which takes the uniform ones. Features are ignored.
+/// which takes the uniform ones and gives an estimate without a bound unless it converges. Features are
+/// ignored.
 ///
 /// **Cost** for fixed probabilities about ten Newton steps, each O(m) plus one sparse factorisation
 /// on the graph; optimised probabilities repeat that once or a few times per forest.
