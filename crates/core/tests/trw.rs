@@ -4,8 +4,8 @@ mod proofs;
 
 use proofs::{Random, brute_force, cases, random_ising};
 use serde_json::Value;
-use zbound::relax::{Relaxation, Trw};
 use zbound::record::Status;
+use zbound::relax::{Relaxation, Trw};
 use zbound::run::{self, BoundRequest, MethodChoice};
 use zbound::{
     Error, Features, Flow, Ising, Method, Model, Polynomial, Problem, Progress, Rho, Settings, Silent,
@@ -353,7 +353,7 @@ fn published_bounds_are_met_or_beaten() {
 }
 
 #[test]
-fn a_large_grid_is_solved_from_two_combs() {
+fn a_large_grid_is_solved_with_effective_resistances() {
     let side = cases(40, 100);
     let mut random = Random(7);
     let fields: Vec<f64> = (0..side * side).map(|_| random.between(-1.0, 1.0)).collect();
@@ -375,4 +375,7 @@ fn a_large_grid_is_solved_from_two_combs() {
     );
     assert_eq!(solution.stop, StopReason::Converged);
     assert!(solution.relaxation_gap.unwrap() < 2e-6 * upper(&solution).abs());
+    assert!(solution.reason.as_ref().unwrap().contains("effective resistances"), "{:?}", solution.reason);
+    let timed = Trw.solve(&problem, &settings.with_time_limit(Some(0.0))).unwrap();
+    assert!(timed.upper.is_some() && timed.seconds < 0.5 * solution.seconds.max(1.0));
 }

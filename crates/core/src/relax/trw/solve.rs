@@ -163,8 +163,11 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
             interrupted = interrupted.or_else(|| monitor.interrupted());
             interrupted.is_some()
         };
-        let improved = search.improve(&vertex, target, &mut poll) || poll() || search.lift(&mut poll);
-        if !improved {
+        let improved = search.improve((&vertex, gain), target, &mut poll) || poll();
+        if !improved && search.is_full() {
+            break StopReason::MaxIterations;
+        }
+        if !improved && !search.lift(&mut poll) {
             break StopReason::Stalled;
         }
     };
