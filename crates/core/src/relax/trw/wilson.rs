@@ -38,7 +38,7 @@ pub(super) fn sampled_frequencies(
                     return None;
                 }
                 let ways = &neighbours[at];
-                exit[at] = ways[((random.next_u64() >> 32) * ways.len() as u64 >> 32) as usize];
+                exit[at] = ways[(((random.next_u64() >> 32) * ways.len() as u64) >> 32) as usize];
                 at = exit[at].0 as usize;
             }
             // The last exits from each node are the walk without its loops.
