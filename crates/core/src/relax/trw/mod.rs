@@ -36,7 +36,7 @@ use crate::solution::Solution;
 ///
 /// **Cost** for fixed probabilities about ten Newton steps, each O(m) plus one sparse factorisation
 /// on the graph; optimised probabilities repeat that a few tens of times and add
-/// a quadratic program over up to 2000 forests.
+/// a quadratic program over up to 1200 forests.
 ///
 /// **Errors** `NotApplicable` for terms of arity three or more; `Setting` for a solver other than
 /// `Auto` and `MessagePassing`.

@@ -84,7 +84,7 @@ impl<'a> RhoSearch<'a> {
     ) -> Self {
         let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
         // Every forest costs O(d) in each value to come and in the certificate.
-        let most_forests = (1_000_000 / (model.d + model.ends.len()).max(1)).clamp(20, 2000);
+        let most_forests = (400_000 / model.d.max(1)).clamp(20, 1200);
         let most_forests = most_forests + mixture.forests.len();
         let goal = mixture.weights.clone();
         RhoSearch { model, mixture, inner, system, least, most_forests, goal }
