@@ -14,8 +14,11 @@ use super::trees::{Mixture, Scaled};
 use crate::optim::graph_system::GraphSystem;
 use crate::relax::forest::Forest;
 
-/// The quadratic model is minimised to this fraction of the gap at the point.
+/// The quadratic model is minimised to this fraction of the gap at the point, once steps are full.
 const MODEL_GAP: f64 = 0.1;
+
+/// The same while steps are cut short, which says that the model is not to be trusted far.
+const ROUGH_MODEL_GAP: f64 = 0.3;
 
 /// An edge keeps at least this fraction of its probability in one step.
 const KEEP_FRACTION: f64 = 0.05;
@@ -44,6 +47,8 @@ pub(super) struct RhoSearch<'a> {
     most_forests: usize,
     /// Weights that minimised the last quadratic model: most forests that it left stay left.
     goal: Vec<f64>,
+    /// Whether the last step went all the way.
+    full_step: bool,
 }
 
 /// Edge probabilities with the dual and primal solutions there.
@@ -87,7 +92,7 @@ impl<'a> RhoSearch<'a> {
         let most_forests = (400_000 / model.d.max(1)).clamp(20, 1200);
         let most_forests = most_forests + mixture.forests.len();
         let goal = mixture.weights.clone();
-        RhoSearch { model, mixture, inner, system, least, most_forests, goal }
+        RhoSearch { model, mixture, inner, system, least, most_forests, goal, full_step: false }
     }
 
     /// One Newton step on the weights, with the forests that the quadratic model asks for besides
@@ -106,7 +111,8 @@ impl<'a> RhoSearch<'a> {
         for (forest, w) in self.mixture.forests.iter().zip(&self.goal) {
             quadratic.push(forest.edges(), *w);
         }
-        let accuracy = (MODEL_GAP * gap).max(0.5 * target);
+        let fraction = if self.full_step { MODEL_GAP } else { ROUGH_MODEL_GAP };
+        let accuracy = (fraction * gap).max(0.5 * target);
         let mut wanted = vertex.to_vec();
         let mut goal = None;
         // Large graphs, which can have few forests, choose them with care.
@@ -197,6 +203,7 @@ impl<'a> RhoSearch<'a> {
             let falls = change < 0.1 * t * slope && change < -noise;
             if falls || change <= noise && self.forest_gap(&next) < 0.9 * gap {
                 self.inner = next;
+                self.full_step = t == 1.0;
                 return true;
             }
             t *= 0.5;
