@@ -1,7 +1,8 @@
 //! The commands and the story `zbound --help` tells.
 
 use crate::commands::{
-    bench, bound, completions, convert, exact, generate, info, kl, map, plot, reproduce, sweep, verify,
+    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, plot, reproduce, sweep,
+    verify,
 };
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -29,6 +30,7 @@ A first session:
   zbound bound model.json --method quantum --certificate proof.zbc
   zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
   zbound map model.json                       the limit eps = 0: bound max f, find an assignment
+  zbound marginals model.json                 proved intervals for every P(x_i = +1)
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
@@ -49,6 +51,8 @@ enum Command {
     Bound(bound::Args),
     /// Bound the largest f from above and find a good assignment: the limit eps = 0
     Map(map::Args),
+    /// Prove intervals for the probabilities of single spins
+    Marginals(marginals::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
     Exact(exact::Args),
     /// Bound a Kullback-Leibler divergence from below by moments
@@ -80,6 +84,7 @@ impl Cli {
         match self.command {
             Command::Bound(args) => args.run(),
             Command::Map(args) => args.run(),
+            Command::Marginals(args) => args.run(),
             Command::Exact(args) => args.run(),
             Command::Kl(args) => args.run(),
             Command::Info(args) => args.run(),

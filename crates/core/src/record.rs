@@ -248,7 +248,11 @@ impl<'a> Recorder<'a> {
             phi,
             log_z,
             relaxation_gap: solution.relaxation_gap.and_then(finite),
-            status: if certified { solution.stop.into() } else { Status::Uncertified },
+            // Ctrl-C is reported as such whatever it left behind.
+            status: match certified || solution.stop == StopReason::Cancelled {
+                true => solution.stop.into(),
+                false => Status::Uncertified,
+            },
             certified,
             solver: solution.solver,
             iterations: solution.iterations,

@@ -42,6 +42,58 @@ fn all_features_are_tight_for_any_two_distributions() {
     }
 }
 
+#[test]
+fn all_features_lose_nothing_even_for_nearly_singular_moments() {
+    let mut random = Random(63);
+    for case in 0..cases(300, 3000) {
+        let d = 1 + random.below(6);
+        let scale = random.magnitude(0.1, 3.0);
+        let [p, q] = [(), ()]
+            .map(|()| Distribution::gibbs(&Model::from(random_ising(&mut random, d, scale)), 1.0).unwrap());
+        let bounds = divergence(&p, &q, &FeatureSpec::All.resolve(&zero(d)).unwrap()).unwrap();
+        let exact = p.kl(&q);
+        assert!(bounds.kl_lower <= exact && exact - bounds.kl_lower < 1e-10 * exact.max(1.0), "case {case}");
+        assert_eq!(bounds.kl_lower, bounds.kl_lower_diag);
+    }
+}
+
+#[test]
+fn models_of_every_scale_stay_below_the_truth() {
+    let mut random = Random(64);
+    let mut loss = 0.0f64;
+    for case in 0..cases(3000, 20_000) {
+        let d = 1 + random.below(4);
+        let scale = random.magnitude(0.01, 300.0);
+        let [p, q] = [(), ()]
+            .map(|()| Distribution::gibbs(&Model::from(random_ising(&mut random, d, scale)), 1.0).unwrap());
+        let n = 1 + random.below(1 << d);
+        let bounds = divergence(&p, &q, &Features::first(d, n).unwrap()).unwrap();
+        let exact = p.kl(&q);
+        // The truth is itself rounded.
+        let above = exact * (1.0 + 1e-12) + 1e-15;
+        assert!(bounds.kl_lower <= above, "case {case}: {} > {exact}", bounds.kl_lower);
+        assert!(bounds.kl_lower_diag <= above, "case {case}: {} > {exact}", bounds.kl_lower_diag);
+        if n == 1 << d {
+            loss = loss.max((exact - bounds.kl_lower) / exact.max(1.0));
+        }
+    }
+    assert!(loss < 1e-9, "{loss:e}");
+}
+
+#[test]
+fn greedy_steps_bound_phi() {
+    let mut random = Random(65);
+    for eps in [0.5, 1.0, 20.0] {
+        let model = Model::from(random_ising(&mut random, 4, 1.0));
+        let phi = zbound::exact::exact(&model, eps, &Settings::default(), &mut Silent).unwrap().phi_bounds;
+        let p = Law::Gibbs(Box::new(model));
+        let record = kl(&p, None, eps, &FeatureSpec::Degree(1), Some(20)).unwrap();
+        let steps = record.steps.unwrap();
+        assert!(steps.iter().all(|s| s.phi_upper.unwrap() >= phi.0), "{steps:?}");
+        assert!((steps.last().unwrap().phi_upper.unwrap() - phi.1).abs() < 1e-9 * eps.max(1.0));
+    }
+}
+
 fn zero(d: usize) -> zbound::Polynomial {
     zbound::Ising::new(d, &vec![0.0; d], &[]).unwrap().into()
 }

@@ -9,7 +9,8 @@ use zbound::relax::map::{Cuts, Map, MapSolution};
 use zbound::relax::{Quantum, Relaxation};
 use zbound::run::{MapRequest, map};
 use zbound::{
-    FeatureSpec, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent, StopReason,
+    FactorModel, FeatureSpec, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent,
+    Source, StopReason,
 };
 
 fn solve(f: &Polynomial, features: &FeatureSpec, cuts: Cuts, settings: &Settings) -> MapSolution {
@@ -249,4 +250,37 @@ fn features_that_cannot_represent_the_model_are_named() {
     let spec = FeatureSpec::Explicit(features.sets().to_vec());
     let error = Map::new(Cuts::None).solve(&f, &spec, &Settings::default()).unwrap_err();
     assert!(error.to_string().contains("[0, 1]"), "{error}");
+}
+
+#[test]
+fn hard_zeros_are_bounded_from_the_best_floor() {
+    let mut random = Random(71);
+    let mut shallow = 0;
+    for case in 0..cases(12, 100) {
+        let d = 6;
+        let mut tables = FactorModel::new(d);
+        for i in 0..d {
+            for j in (0..i).filter(|_| random.below(2) == 0).collect::<Vec<_>>() {
+                let mut table: Vec<f64> = (0..4).map(|_| random.between(-1.5, 1.5)).collect();
+                table[random.below(4)] = f64::NEG_INFINITY;
+                tables.push(&[j, i], &table).unwrap();
+            }
+        }
+        let top = (0..1 << d).map(|b| tables.value(&proofs::spins(d, b))).fold(f64::MIN, f64::max);
+        let model = Model::new(Source::Factors(tables));
+        if !model.factors().unwrap().has_hard_zeros() || top == f64::MIN {
+            continue;
+        }
+        let deep = Map::new(Cuts::None)
+            .solve(&model.majorant(1.0).unwrap().0, &FeatureSpec::Default, &Settings::default())
+            .unwrap();
+        let report = map(&model, &MapRequest::default(), &mut Silent).unwrap();
+        let (upper, deep) = (report.record.upper.unwrap(), deep.upper.unwrap().phi());
+        assert!(upper >= top - 1e-9 && upper <= deep + 1e-6, "case {case}: {top} {upper} {deep}");
+        assert!(report.record.value.is_none_or(|v| v <= top + 1e-12));
+        let claim = report.certificate.unwrap().verify(&model.raised(report.zero_floor).unwrap()).unwrap();
+        assert!((claim.phi() - upper).abs() < 1e-9);
+        shallow += usize::from(upper < deep - 0.1);
+    }
+    assert!(shallow > 3, "{shallow}");
 }

@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Features that quantum-greedy adds: a number, or `auto` to stop when a step gains little
     #[arg(long, value_name = "K", default_value = "3", value_parser = parse_greedy)]
     greedy: Greedy,
+    /// Features that quantum-greedy adds a round: the best ones of one ranking, for fewer rounds
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    greedy_batch: usize,
     /// Relative gap at which a method has converged
     #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true)]
     tol: f64,
@@ -100,10 +103,14 @@ pub(crate) enum OutputFormat {
     Uai,
 }
 
+/// A method as typed.
 #[derive(Clone, Copy, Debug)]
-enum MethodArg {
+pub(crate) enum MethodArg {
+    /// What suits the model.
     Auto,
+    /// Every method that fits.
     All,
+    /// This one.
     One(Method),
 }
 
@@ -166,6 +173,7 @@ impl Args {
             .with_threads(self.threads)
             .with_solver(self.solver)
             .with_greedy(self.greedy)
+            .with_greedy_batch(self.greedy_batch)
             .with_rho(match self.rho {
                 RhoArg::Uniform => Rho::Uniform,
                 RhoArg::Resistance => Rho::Resistance,
@@ -181,7 +189,7 @@ impl Args {
 }
 
 /// Resolves the methods as typed; `auto` and `all` stand alone.
-fn choice(methods: &[MethodArg]) -> Result<MethodChoice> {
+pub(crate) fn choice(methods: &[MethodArg]) -> Result<MethodChoice> {
     match methods {
         [] | [MethodArg::Auto] => Ok(MethodChoice::Auto),
         [MethodArg::All] => Ok(MethodChoice::All),

@@ -11,6 +11,7 @@ pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod kl;
 pub(crate) mod map;
+pub(crate) mod marginals;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod sweep;

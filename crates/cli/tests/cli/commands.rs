@@ -13,10 +13,20 @@ fn help_tells_the_story() {
         String::from_utf8(output).unwrap()
     };
     let top = help(&["--help"]);
-    for word in ["log-partition", "bound", "exact", "info", "convert", "generate", "verify", "Exit codes"] {
+    for word in [
+        "log-partition",
+        "bound",
+        "exact",
+        "marginals",
+        "info",
+        "convert",
+        "generate",
+        "verify",
+        "Exit codes",
+    ] {
         assert!(top.contains(word), "{word} in {top}");
     }
-    for command in ["bound", "exact", "info", "convert", "generate", "verify"] {
+    for command in ["bound", "exact", "marginals", "info", "convert", "generate", "verify"] {
         assert!(help(&[command, "--help"]).contains("zbound "), "{command} shows an example");
     }
     let bound = help(&["bound", "--help"]);
@@ -25,6 +35,7 @@ fn help_tells_the_story() {
         "--eps",
         "--features",
         "--greedy",
+        "--greedy-batch",
         "--tol",
         "--time-limit",
         "--threads",

@@ -67,7 +67,15 @@ fn kl_prints_the_documented_record() {
     assert_eq!(record["features"].as_array().unwrap().len(), 16);
     let greedy =
         json(zbound().arg("kl").arg(&model).args(["--features", "degree:1", "--greedy", "3", "--json"]), 0);
-    assert_eq!(greedy["steps"].as_array().unwrap().len(), 3);
+    let steps = greedy["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 3);
+    let exact = json(zbound().arg("exact").arg(&model).arg("--json"), 0);
+    let phi = exact["results"][0]["phi"]["lower"].as_f64().unwrap();
+    assert!(steps.iter().all(|s| s["phi_upper"].as_f64().unwrap() >= phi && s["feature"].is_array()));
+    let table = folder.write("other.json", &format!("[{}]", ["1"; 16].join(",")));
+    let other =
+        json(zbound().arg("kl").arg(&model).arg("--q").arg(&table).args(["--greedy", "1", "--json"]), 0);
+    assert!(other["steps"][0]["phi_upper"].is_null());
     assert_eq!(greedy["features"].as_array().unwrap().len(), 8);
 }
 

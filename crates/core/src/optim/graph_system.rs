@@ -55,6 +55,22 @@ impl GraphSystem {
         }
     }
 
+    /// Diagonal entries and edge entries `(i, j)` of the inverse of a symmetric matrix; `None` where
+    /// there is no factor, or when `stop` says so.
+    ///
+    /// **Cost** that of a factorisation (Takahashi, Fagan and Chin, 1973).
+    pub(crate) fn inverse_entries(&self, stop: &mut dyn FnMut() -> bool) -> Option<(Vec<f64>, Vec<f64>)> {
+        let envelope = self.factor.as_ref()?;
+        let (diagonal, lower) = envelope.selected_inverse(stop)?;
+        let position = |i: u32| envelope.position[i as usize] as usize;
+        let on_edge = |&[i, j]: &[u32; 2]| {
+            let (low, high) = (position(i).min(position(j)), position(i).max(position(j)));
+            lower[envelope.slot(high, low)]
+        };
+        let nodes = (0..self.diagonal.len() as u32).map(|i| diagonal[position(i)]).collect();
+        Some((nodes, self.ends.iter().map(on_edge).collect()))
+    }
+
     fn multiply(&self, x: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = self.diagonal.iter().zip(x).map(|(a, x)| a * x).collect();
         for (&[i, j], v) in self.ends.iter().zip(&self.entries) {
@@ -173,6 +189,43 @@ impl Envelope {
         }
     }
 
+    /// Where entry (row, column) of the lower factor is kept.
+    fn slot(&self, row: usize, column: usize) -> usize {
+        self.start[row] + column - self.first[row] as usize
+    }
+
+    /// The entries of the inverse inside the envelope, for a symmetric matrix `L D L^T`: column i
+    /// of the inverse below the diagonal is `-Z_ss l`, s the rows that reach column i and l their
+    /// entries there. Any two of these rows meet inside the envelope.
+    fn selected_inverse(&self, stop: &mut dyn FnMut() -> bool) -> Option<(Vec<f64>, Vec<f64>)> {
+        let n = self.first.len();
+        // Rows that reach each column, increasing.
+        let mut reach: Vec<Vec<usize>> = vec![Vec::new(); n];
+        for i in 0..n {
+            (self.first[i] as usize..i).for_each(|c| reach[c].push(i));
+        }
+        let (mut diagonal, mut inverse) = (vec![0.0; n], vec![0.0; self.lower.len()]);
+        for i in (0..n).rev() {
+            if i % 64 == 0 && stop() {
+                return None;
+            }
+            let rows = &reach[i];
+            let factor: Vec<f64> = rows.iter().map(|&r| self.lower[self.slot(r, i)]).collect();
+            let mut column = vec![0.0; rows.len()];
+            for (a, &r) in rows.iter().enumerate() {
+                column[a] -= diagonal[r] * factor[a];
+                for (b, &c) in rows[..a].iter().enumerate() {
+                    let z = inverse[self.slot(r, c)];
+                    column[a] -= z * factor[b];
+                    column[b] -= z * factor[a];
+                }
+            }
+            diagonal[i] = 1.0 / self.pivots[i] - dot(&column, &factor);
+            rows.iter().zip(&column).for_each(|(&r, z)| inverse[self.slot(r, i)] = *z);
+        }
+        Some((diagonal, inverse))
+    }
+
     fn solve(&self, rhs: &mut [f64]) {
         let n = self.first.len();
         let mut x = vec![0.0; n];
@@ -231,7 +284,7 @@ fn reverse_cuthill_mckee(d: usize, ends: &[[u32; 2]]) -> Vec<u32> {
 }
 
 /// Inner product with eight partial sums, which the compiler turns into vector code.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let (blocks_a, blocks_b) = (a.chunks_exact(8), b.chunks_exact(8));
     let tail: f64 = blocks_a.remainder().iter().zip(blocks_b.remainder()).map(|(x, y)| x * y).sum();
@@ -271,6 +324,26 @@ mod tests {
         assert!(residual(&system, d) < 1e-12);
         system.factor = None;
         assert!(residual(&system, d) < 1e-8);
+    }
+
+    #[test]
+    fn selected_entries_of_the_inverse_match_solves() {
+        let mut ends = grid(4, 6);
+        ends.extend([[0, 23], [5, 18], [2, 13]]);
+        let d = 25;
+        let entries: Vec<[f64; 2]> = (0..ends.len()).map(|e| [0.1 - 0.04 * (e % 9) as f64; 2]).collect();
+        let mut system = GraphSystem::new(d, &ends);
+        system.set(&vec![1.7; d], &entries);
+        let (nodes, edges) = system.inverse_entries(&mut || false).unwrap();
+        for i in 0..d {
+            let mut column = vec![0.0; d];
+            column[i] = 1.0;
+            system.solve(&mut column);
+            assert!((column[i] - nodes[i]).abs() < 1e-13);
+            for (&[a, b], z) in ends.iter().zip(&edges).filter(|(e, _)| e[1] as usize == i) {
+                assert!((column[a as usize] - z).abs() < 1e-13, "{a} {b}");
+            }
+        }
     }
 
     #[test]

@@ -56,14 +56,7 @@ pub fn marginal_intervals(
         let mut inner = Inner { monitor: &mut monitor };
         let plus = bracket(problem, i, 1, &own, &mut inner)?;
         let minus = bracket(problem, i, -1, &own, &mut inner)?;
-        let eps = Interval::point(problem.eps());
-        let share = |ours: f64, theirs: f64| {
-            let ratio = ((Interval::point(theirs) - Interval::point(ours)) / eps).exp();
-            Interval::ONE / (Interval::ONE + ratio)
-        };
-        let (low, high) = (share(plus.lo, minus.hi).lo, share(plus.hi, minus.lo).hi);
-        // Not-a-number ends prove nothing.
-        intervals.push([low.max(0.0), if high <= 1.0 { high } else { 1.0 }]);
+        intervals.push(share_of(plus, minus, problem.eps()));
     }
     Ok(intervals)
 }
@@ -80,6 +73,17 @@ impl Observer for Inner<'_, '_> {
             _ => Flow::Continue,
         }
     }
+}
+
+/// The interval for `P(x_i = +1)` from brackets of phi with the spin fixed to +1 and to -1.
+pub(crate) fn share_of(plus: Interval, minus: Interval, eps: f64) -> [f64; 2] {
+    let share = |ours: f64, theirs: f64| {
+        let ratio = ((Interval::point(theirs) - Interval::point(ours)) / Interval::point(eps)).exp();
+        Interval::ONE / (Interval::ONE + ratio)
+    };
+    let (low, high) = (share(plus.lo, minus.hi).lo, share(plus.hi, minus.lo).hi);
+    // Not-a-number ends prove nothing.
+    [low.max(0.0), if high <= 1.0 { high } else { 1.0 }]
 }
 
 /// Proved bounds on phi with spin `i` fixed; infinite where a proof failed.

@@ -17,6 +17,7 @@ pub use combined::Combined;
 pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
 pub use marginal_intervals::marginal_intervals;
+pub(crate) use marginal_intervals::share_of;
 pub use mean_field::MeanField;
 pub use metric::QuantumDiag;
 pub use moments::term_moments;

@@ -24,7 +24,7 @@ pub struct KlRecord {
     pub eps: f64,
     /// `D(p || q)`.
     pub kl: Option<f64>,
-    /// `D^QT(Sigma_p || Sigma_q)`.
+    /// `D^QT(Sigma_p || Sigma_q)`, never above `D(p || q)`: see [`crate::relax::kl::Divergence`].
     pub kl_lower: Option<f64>,
     /// The same with the best diagonal metric.
     pub kl_lower_diag: Option<f64>,
@@ -45,6 +45,8 @@ pub struct KlStepRecord {
     pub kl_lower: Option<f64>,
     /// The diagonal version with it.
     pub kl_lower_diag: Option<f64>,
+    /// `E_p f - eps kl_lower`, a proved upper bound on phi; null unless p is a model and q is uniform.
+    pub phi_upper: Option<f64>,
 }
 
 /// One side of a divergence.
@@ -144,6 +146,7 @@ pub fn kl_with(
             feature: named(&s.feature),
             kl_lower: finite(s.divergence.kl_lower),
             kl_lower_diag: finite(s.divergence.kl_lower_diag),
+            phi_upper: p_table.phi_up(s.divergence.kl_lower).filter(|_| q.is_none()),
         };
         steps = Some(taken.iter().map(record).collect());
     }

@@ -10,8 +10,10 @@ use crate::observer::Observer;
 use crate::record::Status;
 use crate::relax::map::{Cuts, Map, MapSolution};
 use crate::settings::Settings;
+use crate::solution::StopReason;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::time::Instant;
 
 /// Value of [`MapRecord::schema`].
 pub const MAP_SCHEMA: &str = "zbound.map/1";
@@ -102,7 +104,10 @@ pub fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observer) -> 
         FeatureSpec::Explicit(sets) => FeatureSpec::Explicit(free_sets(model, sets)?),
         spec => spec.clone(),
     };
-    let mut solution = Map::new(request.cuts).solve_with(&f, &features, &request.settings, observer)?;
+    let (mut solution, floor) = match floor {
+        None => (Map::new(request.cuts).solve_with(&f, &features, &request.settings, observer)?, None),
+        Some(_) => solve_raised(model, request, &features, observer)?,
+    };
     if floor.is_some() {
         // A value of g >= f says nothing about f.
         solution.certificate.iter_mut().for_each(|c| c.witness = None);
@@ -114,6 +119,56 @@ pub fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observer) -> 
     let outcome = outcome(&solution, &request.settings);
     let record = record(model, request, &solution)?;
     Ok(MapReport { record, certificate: solution.certificate, zero_floor: floor, outcome })
+}
+
+/// Depths of the floor of hard zeros, in the units of f, from the one of temperature 1 on.
+const DEPTHS: [f64; 7] = [1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.0];
+
+/// Hard zeros raised to the best floor: any floor is valid, the relaxation is convex in it, and without cuts
+/// deep floors can be far worse than shallow ones. The assignment is the best of all, under f itself.
+fn solve_raised(
+    model: &Model,
+    request: &MapRequest,
+    features: &FeatureSpec,
+    observer: &mut dyn Observer,
+) -> Result<(MapSolution, Option<f64>)> {
+    let start = Instant::now();
+    let (tables, limit) = (model.factors()?, request.settings.time_limit_secs);
+    let value = |s: &MapSolution| tables.value(&s.assignment);
+    let bound = |s: &MapSolution| s.upper.map_or(f64::INFINITY, |b| b.phi());
+    let mut best: Option<(MapSolution, Option<f64>)> = None;
+    for depth in DEPTHS {
+        let floor = tables.zero_floor(depth)?;
+        let left = limit.map(|limit| limit - start.elapsed().as_secs_f64());
+        if best.as_ref().is_some_and(|b| b.1 == floor) {
+            continue;
+        }
+        if best.is_some() && left.is_some_and(|left| left <= 0.0) {
+            break;
+        }
+        // Half of what is left: the first floor is rarely the best.
+        let settings = request.settings.clone().with_time_limit(left.map(|left| 0.5 * left.max(0.0)));
+        let f = model.raised(floor)?;
+        let next = Map::new(request.cuts).solve_with(&f, features, &settings, observer)?;
+        let stop = next.stop == StopReason::Cancelled;
+        let Some((known, old_floor)) = best.take() else {
+            best = Some((next, floor));
+            if stop { break } else { continue }
+        };
+        let assignment =
+            if value(&next) > value(&known) { next.assignment.clone() } else { known.assignment.clone() };
+        let better = bound(&next) < bound(&known);
+        let (mut kept, floor) = if better { (next, floor) } else { (known, old_floor) };
+        kept.assignment = assignment;
+        best = Some((kept, floor));
+        if stop || !better {
+            break;
+        }
+    }
+    let (mut solution, floor) =
+        best.ok_or_else(|| crate::error::Error::NotApplicable("no state has positive weight".into()))?;
+    solution.seconds = start.elapsed().as_secs_f64();
+    Ok((solution, floor))
 }
 
 impl MapReport {
@@ -164,7 +219,6 @@ fn record(model: &Model, request: &MapRequest, solution: &MapSolution) -> Result
 }
 
 fn outcome(solution: &MapSolution, settings: &Settings) -> Outcome {
-    use crate::solution::StopReason;
     let met = match solution.stop {
         StopReason::Cancelled => return Outcome::Cancelled,
         StopReason::Converged => true,

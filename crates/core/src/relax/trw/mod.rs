@@ -9,11 +9,14 @@ mod edge;
 mod message_passing;
 mod newton;
 mod point;
+mod quadratic;
 mod report;
+mod resistance;
 mod rho;
 mod solve;
 pub(crate) mod spanning;
 pub(crate) mod trees;
+mod wilson;
 
 use self::report::{constant_bound, report};
 use self::trees::{Mixture, Scaled};
@@ -28,10 +31,12 @@ use crate::solution::Solution;
 ///
 /// `min over theta_T of sum_T w_T Phi(theta_T)`, with the edge probabilities of
 /// [`Settings::rho`](crate::Settings): the default optimises them too, except under message passing,
-/// which takes the uniform ones. Features are ignored.
+/// which takes the uniform ones and gives an estimate without a bound unless it converges. Features are
+/// ignored.
 ///
 /// **Cost** for fixed probabilities about ten Newton steps, each O(m) plus one sparse factorisation
-/// on the graph; optimised probabilities repeat that once or a few times per forest.
+/// on the graph; optimised probabilities repeat that a few tens of times and add
+/// a quadratic program over up to 1200 forests.
 ///
 /// **Errors** `NotApplicable` for terms of arity three or more; `Setting` for a solver other than
 /// `Auto` and `MessagePassing`.
@@ -72,16 +77,20 @@ impl Relaxation for Trw {
         let Some(model) = Scaled::new(ising, problem.eps(), !optimise) else {
             return constant_bound(problem);
         };
-        let mut monitor = Monitor::new(settings, default_iterations(&model, passing, optimise), observer);
+        let mut monitor = Monitor::new(settings, default_iterations(passing), observer);
         let eps = problem.eps();
         let job = Job { model: &model, constant: ising.constant() / eps, eps, tol: settings.tol };
         // Message passing works at fixed probabilities.
         let rho = if optimise || settings.rho != Rho::Optimized { settings.rho } else { Rho::Uniform };
-        let mixture = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
-        let outcome = match (passing, optimise) {
+        let (mixture, note) = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
+        let mut outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
             (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
             (false, true) => solve::solve_optimised(&job, mixture, &mut monitor),
+        };
+        outcome.reason = match (outcome.reason, note) {
+            (Some(reason), Some(note)) => Some(format!("{reason}; {note}")),
+            (reason, note) => reason.or(note),
         };
         report(problem, &job, outcome, monitor)
     }
@@ -102,11 +111,7 @@ impl Job<'_> {
     }
 }
 
-/// Newton steps, sweeps, or forests: large graphs get fewer forests, each costs O(d) for ever.
-fn default_iterations(model: &Scaled, passing: bool, optimise: bool) -> usize {
-    match (passing, optimise) {
-        (true, _) => message_passing::MAX_SWEEPS,
-        (false, false) => 10_000,
-        (false, true) => (1_000_000 / (model.d + model.ends.len()).max(1)).clamp(20, 2000),
-    }
+/// Sweeps of message passing, Newton steps otherwise.
+fn default_iterations(passing: bool) -> usize {
+    if passing { message_passing::MAX_SWEEPS } else { 10_000 }
 }

@@ -22,6 +22,9 @@ pub(super) struct Outcome {
     /// Its value in the relaxation at hand, divided by eps.
     pub(super) lower: f64,
     pub(super) reason: Option<String>,
+    /// Whether the answer is the bound of its messages: message passing that did not settle gives
+    /// only an estimate.
+    pub(super) settled: bool,
 }
 
 /// Certifies and packs an outcome.
@@ -34,7 +37,7 @@ pub(super) fn report(
     let (model, eps) = (job.model, problem.eps());
     let f = problem.polynomial();
     let constant = f.pairwise_part().constant();
-    let Outcome { stop, solver, mixture, messages, point, lower, reason } = outcome;
+    let Outcome { stop, solver, mixture, messages, point, lower, reason, settled } = outcome;
     let mut solution = Solution::new(Method::Trw, stop);
     let value = mixture.value(model, &messages);
     solution.solver = Some(solver);
@@ -42,16 +45,18 @@ pub(super) fn report(
     solution.estimate = constant + eps * value;
     solution.means = Some(point.odds.iter().map(|u| u.tanh()).collect());
     solution.pairwise = Some(pair_moments(problem, job, &point));
-    let proof = mixture.certificate(model, &messages, constant, eps);
-    match proof.and_then(|proof| Ok((proof.verify(f)?, proof))) {
-        Ok((upper, proof)) => {
-            solution.relaxation_gap = Some((upper.phi() - (constant + eps * lower)).max(0.0));
-            solution.upper = Some(upper);
-            solution.certificate = Some(proof);
-        }
-        Err(error) => {
-            solution.stop = StopReason::NumericalTrouble;
-            solution.reason = Some(format!("the bound could not be certified: {error}"));
+    if settled {
+        let proof = mixture.certificate(model, &messages, constant, eps);
+        match proof.and_then(|proof| Ok((proof.verify(f)?, proof))) {
+            Ok((upper, proof)) => {
+                solution.relaxation_gap = Some((upper.phi() - (constant + eps * lower)).max(0.0));
+                solution.upper = Some(upper);
+                solution.certificate = Some(proof);
+            }
+            Err(error) => {
+                solution.stop = StopReason::NumericalTrouble;
+                solution.reason = Some(format!("the bound could not be certified: {error}"));
+            }
         }
     }
     solution.iterations = monitor.iterations;

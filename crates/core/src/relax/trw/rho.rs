@@ -3,20 +3,22 @@
 //!
 //! `B(rho) = max_mu L(mu, rho)` is convex with gradient `-I_e`, so the best vertex is a maximum
 //! spanning forest under mutual information, and `I . (vertex - rho)` bounds the distance to the
-//! optimum. Between vertices the weights of all forests move together by Newton's method on the
-//! simplex; the Hessian of B is `diag(J_e^2 / (rho_e I_cc)) + R A^-1 R^T`, A the matrix of the inner
-//! solve.
+//! optimum. The weights of all forests move together by Newton's method, and new forests come from
+//! its quadratic model ([`QuadraticModel`]), many for one solve of the inner problem.
 
 use super::newton::{MessagePoint, cool, settle};
 use super::point::Point;
+use super::quadratic::QuadraticModel;
 use super::spanning::max_spanning_forest;
 use super::trees::{Mixture, Scaled};
 use crate::optim::graph_system::GraphSystem;
-use crate::optim::simplex_qp::minimise_on_simplex;
 use crate::relax::forest::Forest;
 
-/// Newton steps on the weights between two vertices.
-const CORRECTIVE_STEPS: usize = 4;
+/// The quadratic model is minimised to this fraction of the gap at the point, once steps are full.
+const MODEL_GAP: f64 = 0.1;
+
+/// The same while steps are cut short, which says that the model is not to be trusted far.
+const ROUGH_MODEL_GAP: f64 = 0.3;
 
 /// An edge keeps at least this fraction of its probability in one step.
 const KEEP_FRACTION: f64 = 0.05;
@@ -42,6 +44,11 @@ pub(super) struct RhoSearch<'a> {
     system: GraphSystem,
     /// Least weights of the starting forests, which stay first in the mixture.
     least: Vec<f64>,
+    most_forests: usize,
+    /// Weights that minimised the last quadratic model: most forests that it left stay left.
+    goal: Vec<f64>,
+    /// Whether the last step went all the way.
+    full_step: bool,
 }
 
 /// Edge probabilities with the dual and primal solutions there.
@@ -81,55 +88,71 @@ impl<'a> RhoSearch<'a> {
         tol: f64,
     ) -> Self {
         let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
-        RhoSearch { model, mixture, inner, system, least }
+        // Every forest costs O(d) in each value to come and in the certificate.
+        let most_forests = (400_000 / model.d.max(1)).clamp(20, 1200);
+        let most_forests = most_forests + mixture.forests.len();
+        let goal = mixture.weights.clone();
+        RhoSearch { model, mixture, inner, system, least, most_forests, goal, full_step: false }
     }
 
-    /// Adds `vertex` to the mixture and re-optimises all weights; false when nothing improved.
+    /// One Newton step on the weights, with the forests that the quadratic model asks for besides
+    /// `vertex`, the best one at the point, whose gain is `gap`; false when nothing improved.
     ///
-    /// **Cost** per corrective step: one solve on the graph per forest, one k x k quadratic
-    /// program, a few inner solves.
-    pub(super) fn improve(&mut self, vertex: &[u32], target: f64, stop: &mut dyn FnMut() -> bool) -> bool {
-        let known = self.mixture.forests.iter().any(|f| f.edges() == vertex);
-        if !known && let Some(forest) = Forest::new(self.model.d, &self.model.ends, vertex) {
-            self.mixture.forests.push(forest);
-            self.mixture.weights.push(0.0);
+    /// **Cost** one solve on the graph per forest, a k x k quadratic program, a few inner solves.
+    pub(super) fn improve(
+        &mut self,
+        (vertex, gap): (&[u32], f64),
+        target: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let kept = self.kept();
+        let point = (&self.inner.rho[..], &self.inner.primal);
+        let mut quadratic = QuadraticModel::new(self.model, point, &mut self.system, (&self.least, &kept));
+        for (forest, w) in self.mixture.forests.iter().zip(&self.goal) {
+            quadratic.push(forest.edges(), *w);
         }
-        let mut improved = false;
-        for _ in 0..CORRECTIVE_STEPS {
-            let (gradient, hessian) = self.weight_model();
-            let weights = &self.mixture.weights;
-            let k = weights.len();
-            let goal = self.model_minimiser(&gradient, &hessian);
-            let slope: f64 = (0..k).map(|a| gradient[a] * (goal[a] - weights[a])).sum();
-            let moved = slope < 0.0 && self.step_towards(&goal, slope, stop);
-            if !moved {
+        let fraction = if self.full_step { MODEL_GAP } else { ROUGH_MODEL_GAP };
+        let accuracy = (fraction * gap).max(0.5 * target);
+        let mut wanted = vertex.to_vec();
+        let mut goal = None;
+        // Large graphs, which can have few forests, choose them with care.
+        for _ in 0..(self.most_forests / 8).clamp(2, 200) {
+            let forests = &mut self.mixture.forests;
+            let full = forests.len() >= self.most_forests;
+            let known = full || forests.iter().any(|f| f.edges() == wanted);
+            if !known && let Some(forest) = Forest::new(self.model.d, &self.model.ends, &wanted) {
+                quadratic.push(&wanted, 0.0);
+                forests.push(forest);
+                self.mixture.weights.push(0.0);
+            }
+            let weights = quadratic.minimise();
+            let (next, model_gap) = quadratic.best_forest(&weights);
+            goal = Some(weights);
+            if known || model_gap <= accuracy || stop() {
                 break;
             }
-            improved = true;
-            if self.forest_gap(&self.inner) <= target {
-                break;
-            }
+            wanted = next;
         }
+        self.goal = goal.unwrap_or_else(|| self.mixture.weights.clone());
+        let goal = self.goal.clone();
+        let slope = quadratic.slope(&self.mixture.weights, &goal);
+        let improved = slope < 0.0 && self.step_towards(&goal, slope, stop);
         self.drop_unused();
         improved
     }
 
-    /// Weights that minimise the quadratic model of B, above their least values.
-    fn model_minimiser(&self, gradient: &[f64], hessian: &[f64]) -> Vec<f64> {
-        let weights = &self.mixture.weights;
-        let k = weights.len();
-        let least = |a: usize| self.least.get(a).copied().unwrap_or(0.0);
-        let room = 1.0 - self.least.iter().sum::<f64>();
-        // In v = (w - least) / room the model is g . (w - w0) + (w - w0) H (w - w0) / 2.
-        let linear: Vec<f64> = (0..k)
-            .map(|a| {
-                let pull: f64 = (0..k).map(|b| hessian[a * k + b] * (weights[b] - least(b))).sum();
-                (pull - gradient[a]) / room
-            })
-            .collect();
-        let mut goal: Vec<f64> = (0..k).map(|a| ((weights[a] - least(a)) / room).max(0.0)).collect();
-        minimise_on_simplex(hessian, &linear, &mut goal);
-        (0..k).map(|a| least(a) + room * goal[a]).collect()
+    /// Whether no more forests fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.mixture.forests.len() >= self.most_forests
+    }
+
+    /// Edge probabilities that the least weights make up.
+    fn kept(&self) -> Vec<f64> {
+        let mut kept = vec![0.0; self.inner.rho.len()];
+        for (forest, w) in self.mixture.forests.iter().zip(&self.least) {
+            forest.edges().iter().for_each(|&e| kept[e as usize] += w);
+        }
+        kept
     }
 
     /// Gives every edge more probability when the inner problem has become too hard to solve; false
@@ -142,6 +165,7 @@ impl<'a> RhoSearch<'a> {
         self.least.iter_mut().for_each(|w| *w *= LIFT);
         self.mixture.weights.iter_mut().for_each(|w| *w *= 1.0 - share);
         self.mixture.weights.iter_mut().zip(&self.least).for_each(|(w, least)| *w += least);
+        self.goal.clone_from(&self.mixture.weights);
         let rho = self.mixture.rho(self.inner.rho.len());
         let dual = self.solve_inner(&rho, stop);
         self.inner = Inner::new(self.model, &self.mixture, rho, dual);
@@ -154,52 +178,6 @@ impl<'a> RhoSearch<'a> {
         let now: f64 = inner.rho.iter().enumerate().map(|(e, r)| r * information(e)).sum();
         let gain = |f: &Forest| f.edges().iter().map(|&e| information(e as usize)).sum::<f64>() - now;
         self.mixture.forests.iter().map(gain).fold(0.0, f64::max)
-    }
-
-    /// Gradient and Hessian of B in the weights of the forests.
-    fn weight_model(&mut self) -> (Vec<f64>, Vec<f64>) {
-        let (model, point) = (self.model, &self.inner.primal);
-        point.load_hessian(model, &self.inner.rho, &mut self.system);
-        let spreads = point.spreads();
-        let couplings = model.tree_couplings(&self.inner.rho);
-        let curvature: Vec<f64> = (0..model.ends.len())
-            .map(|e| match couplings[e] == 0.0 {
-                true => 0.0,
-                false => couplings[e].powi(2) * point.edges[e].inverse_curvature / self.inner.rho[e],
-            })
-            .collect();
-        let k = self.mixture.forests.len();
-        let mut gradient = vec![0.0; k];
-        let (mut pulls, mut responses) = (Vec::with_capacity(k), Vec::with_capacity(k));
-        for (a, forest) in self.mixture.forests.iter().enumerate() {
-            let mut pull = vec![0.0; model.d];
-            for &e in forest.edges() {
-                let edge = &point.edges[e as usize];
-                gradient[a] -= edge.information;
-                for (side, &i) in model.ends[e as usize].iter().enumerate() {
-                    let slope = -edge.messages[side] - edge.slopes[side] * couplings[e as usize];
-                    pull[i as usize] += spreads[i as usize] * slope;
-                }
-            }
-            let mut response = pull.clone();
-            self.system.solve(&mut response);
-            pulls.push(pull);
-            responses.push(response);
-        }
-        let mut hessian = vec![0.0; k * k];
-        let mut member = vec![0.0; model.ends.len()];
-        for a in 0..k {
-            let edges = self.mixture.forests[a].edges();
-            edges.iter().for_each(|&e| member[e as usize] = curvature[e as usize]);
-            for b in 0..=a {
-                let shared: f64 = self.mixture.forests[b].edges().iter().map(|&e| member[e as usize]).sum();
-                let through_means: f64 = pulls[a].iter().zip(&responses[b]).map(|(p, r)| p * r).sum();
-                hessian[a * k + b] = shared + through_means;
-                hessian[b * k + a] = shared + through_means;
-            }
-            edges.iter().for_each(|&e| member[e as usize] = 0.0);
-        }
-        (gradient, hessian)
     }
 
     /// Backtracks from the weights towards `goal` until B falls or, where rounding hides that,
@@ -225,6 +203,7 @@ impl<'a> RhoSearch<'a> {
             let falls = change < 0.1 * t * slope && change < -noise;
             if falls || change <= noise && self.forest_gap(&next) < 0.9 * gap {
                 self.inner = next;
+                self.full_step = t == 1.0;
                 return true;
             }
             t *= 0.5;
@@ -273,7 +252,9 @@ impl<'a> RhoSearch<'a> {
             self.mixture.weights.iter().enumerate().map(|(a, &w)| a < start || w > 0.0).collect();
         let mut kept = keep.iter();
         self.mixture.forests.retain(|_| kept.next() == Some(&true));
-        let mut kept = keep.iter();
-        self.mixture.weights.retain(|_| kept.next() == Some(&true));
+        for weights in [&mut self.mixture.weights, &mut self.goal] {
+            let mut kept = keep.iter();
+            weights.retain(|_| kept.next() == Some(&true));
+        }
     }
 }

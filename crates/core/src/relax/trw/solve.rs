@@ -65,7 +65,16 @@ pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor
         stop = descend(job, &mixture, &rho, &mut best, (&mut point, &mut lower), monitor);
     }
     let stop = stop.unwrap_or(StopReason::Stalled);
-    Outcome { stop, solver: Solver::Auto, mixture, messages: best.messages, point, lower, reason: None }
+    Outcome {
+        stop,
+        solver: Solver::Auto,
+        mixture,
+        messages: best.messages,
+        point,
+        lower,
+        reason: None,
+        settled: true,
+    }
 }
 
 /// Records an iteration; says whether to stop, by convergence or by a limit.
@@ -154,8 +163,11 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
             interrupted = interrupted.or_else(|| monitor.interrupted());
             interrupted.is_some()
         };
-        let improved = search.improve(&vertex, target, &mut poll) || poll() || search.lift(&mut poll);
-        if !improved {
+        let improved = search.improve((&vertex, gain), target, &mut poll) || poll();
+        if !improved && search.is_full() {
+            break StopReason::MaxIterations;
+        }
+        if !improved && !search.lift(&mut poll) {
             break StopReason::Stalled;
         }
     };
@@ -167,6 +179,7 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
         point: lower_point,
         lower,
         reason: None,
+        settled: true,
     }
 }
 
@@ -184,16 +197,18 @@ pub(super) fn pass(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -
     best.offer(&mixture, job, &messages);
     let point = Point::new(model, &rho, beliefs(model, &rho, &messages));
     let lower = point.value;
-    let (stop, reason) = match ending {
+    let stop = match ending {
         Passing::Converged if best.upper - lower <= job.allowed_gap(best.upper).max(1e-6) => {
-            (StopReason::Converged, None)
+            StopReason::Converged
         }
-        Passing::Stopped => (limit.unwrap_or(StopReason::MaxIterations), None),
-        _ => (
-            StopReason::Stalled,
-            Some("message passing did not converge; the bound comes from its last messages".to_owned()),
-        ),
+        Passing::Stopped => limit.unwrap_or(StopReason::MaxIterations),
+        _ => StopReason::Stalled,
     };
+    let settled = stop == StopReason::Converged;
+    let reason = (!settled).then(|| {
+        "message passing did not converge: the value of its last messages is only an estimate, --solver auto certifies a bound"
+            .to_owned()
+    });
     let solver = Solver::MessagePassing;
-    Outcome { stop, solver, mixture, messages: best.messages, point, lower, reason }
+    Outcome { stop, solver, mixture, messages: best.messages, point, lower, reason, settled }
 }

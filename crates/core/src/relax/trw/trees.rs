@@ -1,6 +1,7 @@
 //! Mixtures of forests: the dual side of TRW, valid at every point.
 
-use super::spanning::{resistance_mixture, stars, uniform_cover};
+use super::resistance::uniform_forests;
+use super::spanning::{stars, uniform_cover};
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::Result;
 use crate::model::{Ising, Polynomial};
@@ -83,17 +84,23 @@ impl Mixture {
     }
 
     /// The starting mixture for `rho`: stars on complete graphs unless resistances are asked for, a
-    /// few forests that cover the edges when probabilities are to be optimised. `stop` cuts the
-    /// decomposition of resistances short.
-    pub(crate) fn start(model: &Scaled, rho: Rho, stop: &mut dyn FnMut() -> bool) -> Self {
+    /// few forests that cover the edges when probabilities are to be optimised; and a note where the
+    /// probabilities are not those asked for. `stop` cuts the decomposition of resistances short.
+    pub(super) fn start(model: &Scaled, rho: Rho, stop: &mut dyn FnMut() -> bool) -> (Self, Option<String>) {
         let d = model.d;
         let complete = d >= 2 && model.ends.len() == d * (d - 1) / 2;
-        let (edges, weights) = match rho {
-            Rho::Uniform | Rho::Optimized if complete => (stars(d, &model.ends), vec![1.0; d]),
-            Rho::Optimized => uniform_cover(d, &model.ends),
-            Rho::Uniform | Rho::Resistance => resistance_mixture(d, &model.ends, stop),
+        let (edges, weights, note) = match rho {
+            Rho::Uniform | Rho::Optimized if complete => (stars(d, &model.ends), vec![1.0; d], None),
+            Rho::Optimized => {
+                let (edges, weights) = uniform_cover(d, &model.ends);
+                (edges, weights, None)
+            }
+            Rho::Uniform | Rho::Resistance => {
+                let uniform = uniform_forests(d, &model.ends, stop);
+                (uniform.forests, uniform.weights, uniform.note)
+            }
         };
-        Mixture::new(model, &edges, &weights)
+        (Mixture::new(model, &edges, &weights), note)
     }
 
     /// Edge appearance probabilities.
@@ -214,7 +221,7 @@ mod tests {
         )
         .unwrap();
         let model = Scaled::new(&ising, 1.0, true).unwrap();
-        let mixture = Mixture::start(&model, Rho::Resistance, &mut || false);
+        let (mixture, _) = Mixture::start(&model, Rho::Resistance, &mut || false);
         let mut messages: Messages = (0..5).map(|e| [0.1 * e as f64 - 0.2, 0.3 - 0.05 * e as f64]).collect();
         let mut gradient = vec![[0.0; 2]; 5];
         let (value, _) = mixture.value_and_gradient(&model, &messages, &mut gradient);
