@@ -7,6 +7,7 @@
 
 use super::diagonal::power_norm;
 use super::fit::Fit;
+use super::normal_matrix::NormalMatrix;
 use super::path_newton::DualSpace;
 use super::ties::Ties;
 use crate::features::Classes;
@@ -33,7 +34,7 @@ enum System {
 }
 
 /// Up to this many dimensions V_perp is always the better conditioned side.
-const SMALL_PERP: usize = 300;
+const SMALL_PERP: usize = 30;
 
 impl<'a> General<'a> {
     /// The space for `A = sum_C values_C A_C`.
@@ -42,7 +43,7 @@ impl<'a> General<'a> {
         let mut a = Square::zeros(n);
         classes.fill(values, a.data_mut());
         let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
-        let fit_cost = inside * inside * (0.5 * (n * n) as f64 + inside / 3.0);
+        let fit_cost = NormalMatrix::cost(classes) + inside.powi(3) / 3.0;
         let ties_cost = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
         let system = match perp <= SMALL_PERP as f64 || ties_cost < fit_cost {
@@ -91,18 +92,6 @@ pub(super) fn spectral_sum(
     }
     let top = &gibbs.eigen.vectors.data()[n * first..];
     multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
-}
-
-/// Row i of U as a contiguous column.
-pub(super) fn transposed_vectors(gibbs: &Gibbs) -> Square {
-    let n = gibbs.n();
-    let mut out = Square::zeros(n);
-    for k in 0..n {
-        for (i, u) in gibbs.eigen.vectors.column(k).iter().enumerate() {
-            out.data_mut()[k + n * i] = *u;
-        }
-    }
-    out
 }
 
 impl DualSpace for General<'_> {

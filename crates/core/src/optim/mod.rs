@@ -6,6 +6,7 @@ mod fit;
 mod general;
 pub(crate) mod graph_system;
 pub(crate) mod lbfgs;
+mod normal_matrix;
 pub(crate) mod path_newton;
 pub(crate) mod simplex_qp;
 mod ties;

@@ -102,6 +102,7 @@ pub(crate) fn minimise(
             dual = walk.state.log_mean_at(walk.t);
         }
         let primal = if best_primal.is_finite() { best_primal } else { f64::NAN };
+        if std::env::var("ZTRACE").is_ok() { eprintln!("t={:9.4} res={:9.3e} rank={} dual={:.12} gap={:9.3e} pmin={:.1e}", walk.t, walk.residual, walk.state.rank, dual, dual-primal, walk.state.weights[0]); }
         let limit = walk.monitor.iteration(units.phi(primal), units.phi(dual));
         if dual - primal <= units.allowed(relative_tol, dual) {
             break StopReason::Converged;

@@ -4,8 +4,7 @@
 //! Hessian is a Gram matrix over pairs of eigenvectors of which one is weighty, with the
 //! diagonal pairs centred, so nothing cancels at low temperature.
 
-use super::fit::class_entries;
-use super::general::transposed_vectors;
+use super::normal_matrix::{class_entries, transposed_vectors};
 use crate::features::Classes;
 use crate::spectral::{Cholesky, Gibbs, Square, multiply};
 use faer::Par;
