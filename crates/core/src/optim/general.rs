@@ -6,8 +6,6 @@
 //! barrier and the temperature the path parameter.
 
 use super::diagonal::power_norm;
-use super::fit::Fit;
-use super::normal_matrix::NormalMatrix;
 use super::path_newton::DualSpace;
 use super::ties::Ties;
 use crate::features::Classes;
@@ -20,7 +18,7 @@ pub(crate) struct General<'a> {
     a: Square,
     norm: f64,
     rho: Square,
-    system: System,
+    ties: Ties,
     /// Moments of the last Newton step, for the primal value.
     fitted: Option<Vec<f64>>,
     /// The Newton direction at the current state, when the primal value asked for it first.
@@ -28,34 +26,19 @@ pub(crate) struct General<'a> {
     scratch: Square,
 }
 
-enum System {
-    Ties(Ties),
-    Fit(Fit),
-}
-
-/// Up to this many dimensions V_perp is always the better conditioned side.
-const SMALL_PERP: usize = 30;
-
 impl<'a> General<'a> {
     /// The space for `A = sum_C values_C A_C`.
     pub(crate) fn new(classes: &'a Classes, values: &[f64], threads: usize) -> Self {
         let n = classes.n();
         let mut a = Square::zeros(n);
         classes.fill(values, a.data_mut());
-        let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
-        let fit_cost = NormalMatrix::cost(classes) + inside.powi(3) / 3.0;
-        let ties_cost = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
-        let system = match perp <= SMALL_PERP as f64 || ties_cost < fit_cost {
-            true => System::Ties(Ties::new(classes, par)),
-            false => System::Fit(Fit::new(classes, par)),
-        };
         General {
             norm: power_norm(&a),
             classes,
             a,
             rho: Square::zeros(n),
-            system,
+            ties: Ties::new(classes, par),
             fitted: None,
             ready: None,
             scratch: Square::zeros(n),
@@ -71,26 +54,26 @@ impl<'a> General<'a> {
     fn fill_rho(&mut self, gibbs: &Gibbs) {
         let n = gibbs.n();
         let weight = |k: usize| n as f64 * gibbs.weights[k];
-        spectral_sum(gibbs, weight, gibbs.rank, &mut self.scratch, &mut self.rho);
+        spectral_sum(&gibbs.eigen.vectors, weight, gibbs.rank, &mut self.scratch, &mut self.rho);
     }
 }
 
 /// `out <- sum_k w_k u_k u_k^T` over the last `rank` eigenvectors.
 pub(super) fn spectral_sum(
-    gibbs: &Gibbs,
+    vectors: &Square,
     w: impl Fn(usize) -> f64,
     rank: usize,
     scratch: &mut Square,
     out: &mut Square,
 ) {
-    let n = gibbs.n();
+    let n = vectors.n();
     let first = n - rank;
     for k in first..n {
         let weight = w(k);
         let target = &mut scratch.data_mut()[n * (k - first)..n * (k - first + 1)];
-        target.iter_mut().zip(gibbs.eigen.vectors.column(k)).for_each(|(t, u)| *t = weight * u);
+        target.iter_mut().zip(vectors.column(k)).for_each(|(t, u)| *t = weight * u);
     }
-    let top = &gibbs.eigen.vectors.data()[n * first..];
+    let top = &vectors.data()[n * first..];
     multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
 }
 
@@ -133,11 +116,7 @@ impl DualSpace for General<'_> {
             out.copy_from_slice(&ready);
             return true;
         }
-        let solved = match &mut self.system {
-            System::Ties(ties) => ties.solve(gibbs, tilt, out),
-            System::Fit(fit) => fit.solve(self.classes, gibbs, tilt, out),
-        };
-        let Some(moments) = solved else { return false };
+        let Some(moments) = self.ties.solve(gibbs, tilt, out) else { return false };
         if tilt == 0.0 {
             self.fitted = Some(moments);
         }

@@ -1,17 +1,16 @@
 //! The normal matrix of the moment fit, `H_CD = <A_C, U (K o (U^T A_D U)) U^T>`.
 //!
-//! K is the divided difference of log at weights `s_k > 0`. Two ways to form H: as a Gram matrix of
-//! weighted rows `U^T A_C U` (few classes), or through the resolvents of the state (many): with
-//! `K_kl = int_0^inf ds / ((s_k + s)(s_l + s))`,
+//! Two ways to form H: as a Gram matrix of weighted rows `U^T A_C U` (few classes), or through the
+//! resolvents of Sigma (many): with `K_kl = int_0^inf ds / ((s_k + s)(s_l + s)) + mu / (s_k s_l)`,
 //!
-//! `H_CD = int tr A_C R_s A_D R_s ds`, `R_s = U diag(1 / (s_k + s)) U^T`,
+//! `H_CD = int tr A_C R_s A_D R_s ds + mu tr A_C R_0 A_D R_0`, `R_s = U diag(1 / (s_k + s)) U^T`,
 //!
 //! and since A_C and A_D are partial permutations, every product `R_ik R_jl` lands on the entries
 //! (class(i,j), class(k,l)): a product of thin matrices and a scatter instead of n^2 N^2 flops.
 
 use super::general::spectral_sum;
 use crate::features::Classes;
-use crate::spectral::{Gibbs, Square, multiply};
+use crate::spectral::{Square, multiply};
 use faer::Par;
 
 /// How H is formed, with its workspace.
@@ -33,13 +32,14 @@ impl NormalMatrix {
     pub(super) fn lower(
         &mut self,
         classes: &Classes,
-        gibbs: &Gibbs,
-        raised: &[f64],
+        vectors: &Square,
+        sigma: &[f64],
+        mu: f64,
         kernel: &Square,
     ) -> Vec<f64> {
         match self {
-            NormalMatrix::Rows(rows) => rows.lower(gibbs, kernel),
-            NormalMatrix::Resolvents(resolvents) => resolvents.lower(classes, gibbs, raised),
+            NormalMatrix::Rows(rows) => rows.lower(vectors, kernel),
+            NormalMatrix::Resolvents(resolvents) => resolvents.lower(classes, vectors, sigma, mu),
         }
     }
 
@@ -66,11 +66,11 @@ pub(super) struct Rows {
 
 impl Rows {
     /// **Cost** N^2 n^2 / 2 flops for N classes.
-    fn lower(&mut self, gibbs: &Gibbs, kernel: &Square) -> Vec<f64> {
-        let (n, count) = (gibbs.n(), self.entries.len());
+    fn lower(&mut self, vectors: &Square, kernel: &Square) -> Vec<f64> {
+        let (n, count) = (vectors.n(), self.entries.len());
         let length = n * (n + 1) / 2;
         self.rows.resize(length * count, 0.0);
-        let transposed = transposed_vectors(gibbs);
+        let transposed = transposed(vectors);
         let mut roots = Vec::with_capacity(length);
         for l in 0..n {
             let both = |k: usize| if k == l { 1.0 } else { 2.0 };
@@ -91,11 +91,11 @@ impl Rows {
 }
 
 /// Row i of U as a contiguous column.
-pub(super) fn transposed_vectors(gibbs: &Gibbs) -> Square {
-    let n = gibbs.n();
+pub(super) fn transposed(vectors: &Square) -> Square {
+    let n = vectors.n();
     let mut out = Square::zeros(n);
     for k in 0..n {
-        for (i, u) in gibbs.eigen.vectors.column(k).iter().enumerate() {
+        for (i, u) in vectors.column(k).iter().enumerate() {
             out.data_mut()[k + n * i] = *u;
         }
     }
@@ -150,9 +150,9 @@ impl Resolvents {
     }
 
     /// **Cost** q n^4 / 4 flops and n^4 / 4 scattered additions for q nodes, about 20.
-    fn lower(&mut self, classes: &Classes, gibbs: &Gibbs, raised: &[f64]) -> Vec<f64> {
-        let nodes = self.fill_panel(gibbs, raised);
-        let n = gibbs.n();
+    fn lower(&mut self, classes: &Classes, vectors: &Square, sigma: &[f64], mu: f64) -> Vec<f64> {
+        let nodes = self.fill_panel(vectors, sigma, mu);
+        let n = classes.n();
         let panel = &self.panel;
         let part = |which: usize, parts: usize| {
             let mut sum = vec![0.0; classes.len() * classes.len()];
@@ -172,14 +172,15 @@ impl Resolvents {
         sum
     }
 
-    fn fill_panel(&mut self, gibbs: &Gibbs, raised: &[f64]) -> usize {
-        let n = gibbs.n();
-        let rule = quadrature(raised);
+    fn fill_panel(&mut self, vectors: &Square, sigma: &[f64], mu: f64) -> usize {
+        let n = sigma.len();
+        let rule = quadrature(sigma, mu);
         let nodes = rule.len();
         self.panel.resize(n * n * nodes, 0.0);
         let [scratch, resolvent] = &mut self.scratch;
         for (q, node) in rule.iter().enumerate() {
-            spectral_sum(gibbs, |k| node.root_weight * node.resolvent(raised[k]), n, scratch, resolvent);
+            let value = |k: usize| node.root_weight * node.resolvent(sigma[k]);
+            spectral_sum(vectors, value, n, scratch, resolvent);
             for i in 0..n {
                 let target = &mut self.panel[n * (q + nodes * i)..][..n];
                 target.copy_from_slice(resolvent.column(i));
@@ -203,16 +204,16 @@ impl Node {
     }
 }
 
-/// Trapezoidal rule in `log s` over the range of the weights, with both tails.
-fn quadrature(raised: &[f64]) -> Vec<Node> {
-    let least = raised.iter().fold(f64::INFINITY, |m, v| m.min(*v));
-    let most = raised.iter().fold(0.0f64, |m, v| m.max(*v));
+/// Trapezoidal rule in `log s` over the range of the eigenvalues, with both tails and the barrier.
+fn quadrature(values: &[f64], mu: f64) -> Vec<Node> {
+    let least = values.iter().fold(f64::INFINITY, |m, v| m.min(*v));
+    let most = values.iter().fold(0.0f64, |m, v| m.max(*v));
     let (first, last) = (least.ln() - MARGIN, most.ln() + MARGIN);
     let steps = ((last - first) / STEP).ceil();
     let top = first + steps * STEP;
     let tail = STEP / STEP.exp_m1();
     let mut rule = vec![
-        Node { at: Some(0.0), root_weight: (tail * first.exp()).sqrt() },
+        Node { at: Some(0.0), root_weight: (tail * first.exp() + mu).sqrt() },
         Node { at: None, root_weight: (tail * (-top).exp()).sqrt() },
     ];
     rule.extend((0..=steps as usize).map(|k| {

@@ -68,12 +68,12 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    fn phi(self, g: f64) -> f64 {
+    pub(super) fn phi(self, g: f64) -> f64 {
         self.constant + self.eps * g
     }
 
     /// The gap in g that a relative tolerance on phi allows at value g.
-    fn allowed(self, relative_tol: f64, g: f64) -> f64 {
+    pub(super) fn allowed(self, relative_tol: f64, g: f64) -> f64 {
         relative_tol * (g + self.constant / self.eps).abs().max(1.0)
     }
 }
@@ -137,7 +137,7 @@ pub(crate) fn minimise(
 const PATIENCE: usize = 25;
 
 /// The best gap at the final temperature, and for how many steps it has stood.
-struct Progress {
+pub(super) struct Progress {
     gap: f64,
     stands: usize,
 }
@@ -149,7 +149,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    fn is_stalled(&mut self, gap: f64) -> bool {
+    pub(super) fn is_stalled(&mut self, gap: f64) -> bool {
         if gap < 0.5 * self.gap {
             *self = Progress { gap, stands: 0 };
         } else {

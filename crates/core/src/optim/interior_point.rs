@@ -1,0 +1,262 @@
+//! An interior-point method on the moments, for feature sets with many coinciding products.
+//!
+//! The dual `log((1/n) tr exp(A - Y))` is flat where the Gibbs state has no weight, and the state has
+//! eigenvalues down to `e^-50` there. A barrier `mu log det Sigma` in the primal holds them at about
+//! mu (see [`SoftState`]) and costs mu in the value; mu falls from step to step. Newton's step in Y is
+//! the weighted least-squares fit of a moment matrix S to the softened state, with
+//!
+//! `Y <- Y + proj_perp K[Sigma - S]`
+//!
+//! K the derivative of `log - mu/.` (docs/theory.md, eq. 10). S is the primal iterate: its error is
+//! quadratic. Lowering mu moves Sigma but hardly Y, which is why the steps are long.
+
+use super::general::{feasible_value, spectral_sum};
+use super::moment_system::MomentSystem;
+use super::normal_matrix::NormalMatrix;
+use super::path_newton::{Progress, Units};
+use super::soft_state::SoftState;
+use crate::features::Classes;
+use crate::observer::Monitor;
+use crate::solution::StopReason;
+use crate::spectral::{EigenWork, Gibbs, Square};
+use faer::Par;
+
+/// Where the method stands.
+pub(crate) struct Outcome {
+    /// Dual variable at the best dual value.
+    pub(crate) y: Vec<f64>,
+    /// The decomposition of `A - Y`.
+    pub(crate) state: Gibbs,
+    /// Best primal value.
+    pub(crate) primal: f64,
+    /// The moments behind it.
+    pub(crate) moments: Vec<f64>,
+    /// Why it ended.
+    pub(crate) stop: StopReason,
+}
+
+/// Up to this many dimensions V_perp is taken.
+const SMALL_PERP: f64 = 30.0;
+/// mu ends at this fraction of the gap that is allowed.
+const LAST_MU: f64 = 0.1;
+/// Distances from the path up to which mu is lowered, and by which powers of ten.
+const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 1e-1)];
+/// Step lengths tried along one direction.
+const MAX_TRIALS: usize = 30;
+
+/// Whether the moments are the smaller side, compared with V_perp.
+pub(crate) fn suits(classes: &Classes) -> bool {
+    let n = classes.n();
+    let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
+    let here = NormalMatrix::cost(classes) + inside.powi(3) / 3.0;
+    let there = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
+    perp > SMALL_PERP && here < there
+}
+
+/// Runs from `warm` or Y = 0 until the gap is at most `relative_tol max(eps, |phi|)`.
+pub(crate) fn minimise(
+    classes: &Classes,
+    a: &Square,
+    warm: Option<Vec<f64>>,
+    relative_tol: f64,
+    units: Units,
+    threads: usize,
+    monitor: &mut Monitor<'_>,
+) -> Outcome {
+    let mut method = Method::new(classes, a, threads);
+    let mut progress = Progress::default();
+    if !method.start(warm, monitor) {
+        return method.into_outcome(StopReason::NumericalTrouble);
+    }
+    let stop = loop {
+        let Some(step) = method.newton_step() else { break StopReason::NumericalTrouble };
+        method.keep_primal(&step);
+        let gap = method.dual - method.primal;
+        if std::env::var("ZTRACE").is_ok() {
+            eprintln!("mu={:9.2e} dist={:9.2e} dual={:.12} gap={:9.2e} smin={:.1e}", method.mu, step.distance, method.dual, gap, method.soft.sigma[0]);
+        }
+        let limit = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
+        let allowed = units.allowed(relative_tol, method.dual);
+        if gap <= allowed {
+            break StopReason::Converged;
+        }
+        if let Some(reason) = limit {
+            break reason;
+        }
+        if progress.is_stalled(gap) || !method.advance(&step, monitor) {
+            break StopReason::Stalled;
+        }
+        method.lower_mu(step.distance, LAST_MU * allowed);
+    };
+    method.into_outcome(stop)
+}
+
+/// The Newton step at the current state.
+struct Step {
+    /// Direction in V_perp.
+    direction: Vec<f64>,
+    /// Moments of S.
+    moments: Vec<f64>,
+    /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|`: below 1, S is positive.
+    distance: f64,
+}
+
+struct Method<'a> {
+    classes: &'a Classes,
+    a: &'a Square,
+    system: MomentSystem<'a>,
+    mu: f64,
+    y: Vec<f64>,
+    /// The decomposition of `A - Y` and its softened state.
+    state: Gibbs,
+    soft: SoftState,
+    trial: Gibbs,
+    /// Best values so far, and where.
+    dual: f64,
+    best: Option<(Vec<f64>, Gibbs)>,
+    primal: f64,
+    moments: Vec<f64>,
+    matrix: Square,
+    scratch: Square,
+    work: EigenWork,
+}
+
+impl<'a> Method<'a> {
+    fn new(classes: &'a Classes, a: &'a Square, threads: usize) -> Self {
+        let n = classes.n();
+        let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
+        let mut moments = vec![0.0; classes.len()];
+        moments[0] = 1.0;
+        Method {
+            classes,
+            a,
+            system: MomentSystem::new(classes, par),
+            mu: 1.0,
+            y: vec![0.0; n * n],
+            state: Gibbs::default(),
+            soft: SoftState::default(),
+            trial: Gibbs::default(),
+            dual: f64::INFINITY,
+            best: None,
+            primal: f64::NEG_INFINITY,
+            moments,
+            matrix: Square::zeros(n),
+            scratch: Square::zeros(n),
+            work: EigenWork::default(),
+        }
+    }
+
+    fn start(&mut self, warm: Option<Vec<f64>>, monitor: &mut Monitor<'_>) -> bool {
+        let y = warm.unwrap_or_else(|| vec![0.0; self.a.data().len()]);
+        if !self.decompose(&y, monitor) {
+            return false;
+        }
+        let values = &self.trial.eigen.values;
+        self.mu = values[0].abs().max(values[values.len() - 1].abs()).max(1e-12);
+        let soft = SoftState::new(&self.trial, self.mu);
+        self.accept(y, soft);
+        true
+    }
+
+    /// Decomposes `A - Y` into the trial.
+    fn decompose(&mut self, y: &[f64], monitor: &mut Monitor<'_>) -> bool {
+        for ((m, a), y) in self.matrix.data_mut().iter_mut().zip(self.a.data()).zip(y) {
+            *m = a - y;
+        }
+        self.matrix.symmetrize();
+        monitor.eigendecompositions += 1;
+        self.trial.decompose(&self.matrix, &mut self.work)
+    }
+
+    fn accept(&mut self, y: Vec<f64>, soft: SoftState) {
+        self.y = y;
+        self.soft = soft;
+        std::mem::swap(&mut self.state, &mut self.trial);
+        if self.state.log_mean < self.dual {
+            self.dual = self.state.log_mean;
+            self.best = Some((self.y.clone(), self.state.clone()));
+        }
+    }
+
+    fn newton_step(&mut self) -> Option<Step> {
+        let (vectors, sigma) = (&self.state.eigen.vectors, &self.soft.sigma);
+        let n = sigma.len();
+        if !self.system.factor(vectors, sigma, self.mu) {
+            return None;
+        }
+        let own: Vec<f64> = self.system.kernel_diagonal().zip(sigma).map(|(k, s)| k * s).collect();
+        // S = I + the part that is solved for.
+        let target: Vec<f64> = own.iter().zip(self.system.kernel_diagonal()).map(|(o, k)| o - k).collect();
+        let mut moments = self.system.solve(vectors, &target);
+        moments[0] = 1.0;
+        let inner = self.system.in_eigenbasis(vectors, &moments);
+        let relative = |(at, v): (usize, &f64)| {
+            let (k, l) = (at % n, at / n);
+            let change = if k == l { v - sigma[k] } else { *v };
+            change * change / (sigma[k] * sigma[l])
+        };
+        let distance = inner.data().iter().enumerate().map(relative).sum::<f64>().sqrt();
+        let mut direction = self.system.misfit(vectors, &moments, &own).data().to_vec();
+        self.classes.project_perp(&mut direction);
+        let finite = distance.is_finite() && direction.iter().all(|v| v.is_finite());
+        finite.then_some(Step { direction, moments, distance })
+    }
+
+    fn keep_primal(&mut self, step: &Step) {
+        self.classes.fill(&step.moments, self.matrix.data_mut());
+        let value = feasible_value(self.a, &self.matrix, &mut self.work);
+        if value > self.primal {
+            self.primal = value;
+            self.moments.copy_from_slice(&step.moments);
+        }
+    }
+
+    /// A damped step; `false` when no length decreases the softened dual.
+    fn advance(&mut self, step: &Step, monitor: &mut Monitor<'_>) -> bool {
+        let slope = self.slope(false, &self.soft.sigma.clone(), &step.direction);
+        let before = self.soft.value;
+        let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
+        let mut length = 1.0;
+        for _ in 0..MAX_TRIALS {
+            let y: Vec<f64> = self.y.iter().zip(&step.direction).map(|(y, d)| y + length * d).collect();
+            if self.decompose(&y, monitor) {
+                let soft = SoftState::new(&self.trial, self.mu);
+                let gain = before - soft.value;
+                let end = self.slope(true, &soft.sigma, &step.direction);
+                if end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * length * slope - rounding {
+                    self.accept(y, soft);
+                    return true;
+                }
+                // The softened dual is convex: the secant of its slopes points to the minimum.
+                let secant = slope / (slope - end);
+                length *= if secant.is_finite() { secant.clamp(0.1, 0.7) } else { 0.3 };
+            } else {
+                length *= 0.3;
+            }
+            if monitor.interrupted().is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `<Sigma, D> / n`: decrease of the softened dual per unit step along D.
+    fn slope(&mut self, at_trial: bool, sigma: &[f64], direction: &[f64]) -> f64 {
+        let n = sigma.len();
+        let vectors = if at_trial { &self.trial.eigen.vectors } else { &self.state.eigen.vectors };
+        spectral_sum(vectors, |k| sigma[k], n, &mut self.scratch, &mut self.matrix);
+        self.matrix.data().iter().zip(direction).map(|(s, d)| s * d).sum::<f64>() / n as f64
+    }
+
+    fn lower_mu(&mut self, distance: f64, least: f64) {
+        if let Some((_, drop)) = DROPS.iter().find(|(near, _)| distance < *near) {
+            self.mu = (self.mu * drop).max(least);
+            self.soft = SoftState::new(&self.state, self.mu);
+        }
+    }
+
+    fn into_outcome(self, stop: StopReason) -> Outcome {
+        let (y, state) = self.best.unwrap_or((self.y, self.state));
+        Outcome { y, state, primal: self.primal, moments: self.moments, stop }
+    }
+}
