@@ -39,8 +39,10 @@ pub(crate) struct Outcome {
 const SMALL_PERP: f64 = 30.0;
 /// mu ends at this fraction of the gap that is allowed.
 const LAST_MU: f64 = 0.1;
-/// Distances from the path up to which mu is lowered, and by which powers of ten.
-const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 1e-1)];
+/// Error of the moments in the metric of the barrier, squared.
+const ACCURACY: f64 = 1e-4;
+/// Distance from the path beyond which mu is not lowered, and where a step along it may end.
+const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 0.1)];
 /// Step lengths tried along one direction.
 const MAX_TRIALS: usize = 30;
 
@@ -69,36 +71,62 @@ pub(crate) fn minimise(
         return method.into_outcome(StopReason::NumericalTrouble);
     }
     let stop = loop {
-        let Some(step) = method.newton_step() else { break StopReason::NumericalTrouble };
-        method.keep_primal(&step);
+        let Some(centring) = method.centre() else { break StopReason::NumericalTrouble };
+        let allowed = units.allowed(relative_tol, method.dual);
+        let least = LAST_MU * allowed;
+        method.keep_primal(&centring);
         let gap = method.dual - method.primal;
         if std::env::var("ZTRACE").is_ok() {
-            eprintln!("mu={:9.2e} dist={:9.2e} dual={:.12} gap={:9.2e} smin={:.1e}", method.mu, step.distance, method.dual, gap, method.soft.sigma[0]);
+            eprintln!("mu={:9.2e} drop {:9.2e} dist={:9.2e} dual={:.12} gap={:9.2e} smin={:.1e}", method.mu, 0.0, centring.distance, method.dual, gap, method.soft.sigma[0]);
         }
         let limit = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
-        let allowed = units.allowed(relative_tol, method.dual);
         if gap <= allowed {
             break StopReason::Converged;
         }
         if let Some(reason) = limit {
             break reason;
         }
-        if progress.is_stalled(gap) || !method.advance(&step, monitor) {
+        if progress.is_stalled(gap) || !method.advance(&centring, least, monitor) {
             break StopReason::Stalled;
         }
-        method.lower_mu(step.distance, LAST_MU * allowed);
     };
     method.into_outcome(stop)
 }
 
-/// The Newton step at the current state.
+/// Newton's system at the current state, solved for the path.
+struct Centring {
+    /// Moments of the point of the path at the current mu, to first order.
+    moments: Vec<f64>,
+    /// Their derivative in mu.
+    tangent: Vec<f64>,
+    /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|`, S the matrix of the moments.
+    distance: f64,
+}
+
+/// A step towards the point of the path at some mu.
 struct Step {
     /// Direction in V_perp.
     direction: Vec<f64>,
-    /// Moments of S.
+    /// Moments of the matrix S it leads to.
     moments: Vec<f64>,
-    /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|`: below 1, S is positive.
-    distance: f64,
+}
+
+impl Centring {
+    /// Moments of the point of the path at `change` beyond the current mu, to first order.
+    fn moments_at(&self, change: f64) -> Vec<f64> {
+        self.moments.iter().zip(&self.tangent).map(|(m, t)| m + change * t).collect()
+    }
+}
+
+/// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|` for S in the eigenbasis of Sigma.
+fn distance(sigma: &[f64], s: &Square) -> f64 {
+    let n = sigma.len();
+    let relative = |(at, v): (usize, &f64)| {
+        let (k, l) = (at % n, at / n);
+        let change = if k == l { v - sigma[k] } else { *v };
+        change * change / (sigma[k] * sigma[l])
+    };
+    s.data().iter().enumerate().map(relative).sum::<f64>().sqrt()
 }
 
 struct Method<'a> {
@@ -106,6 +134,7 @@ struct Method<'a> {
     a: &'a Square,
     system: MomentSystem<'a>,
     mu: f64,
+    hottest: f64,
     y: Vec<f64>,
     /// The decomposition of `A - Y` and its softened state.
     state: Gibbs,
@@ -132,6 +161,7 @@ impl<'a> Method<'a> {
             a,
             system: MomentSystem::new(classes, par),
             mu: 1.0,
+            hottest: 1.0,
             y: vec![0.0; n * n],
             state: Gibbs::default(),
             soft: SoftState::default(),
@@ -153,6 +183,7 @@ impl<'a> Method<'a> {
         }
         let values = &self.trial.eigen.values;
         self.mu = values[0].abs().max(values[values.len() - 1].abs()).max(1e-12);
+        self.hottest = self.mu;
         let soft = SoftState::new(&self.trial, self.mu);
         self.accept(y, soft);
         true
@@ -178,52 +209,75 @@ impl<'a> Method<'a> {
         }
     }
 
-    fn newton_step(&mut self) -> Option<Step> {
+    fn centre(&mut self) -> Option<Centring> {
         let (vectors, sigma) = (&self.state.eigen.vectors, &self.soft.sigma);
         let n = sigma.len();
         if !self.system.factor(vectors, sigma, self.mu) {
             return None;
         }
-        let own: Vec<f64> = self.system.kernel_diagonal().zip(sigma).map(|(k, s)| k * s).collect();
-        // S = I + the part that is solved for.
-        let target: Vec<f64> = own.iter().zip(self.system.kernel_diagonal()).map(|(o, k)| o - k).collect();
-        let mut moments = self.system.solve(vectors, &target);
+        spectral_sum(vectors, |k| sigma[k], n, &mut self.scratch, &mut self.matrix);
+        let mut moments = self.classes.means(self.matrix.data());
         moments[0] = 1.0;
-        let inner = self.system.in_eigenbasis(vectors, &moments);
-        let relative = |(at, v): (usize, &f64)| {
-            let (k, l) = (at % n, at / n);
-            let change = if k == l { v - sigma[k] } else { *v };
-            change * change / (sigma[k] * sigma[l])
-        };
-        let distance = inner.data().iter().enumerate().map(relative).sum::<f64>().sqrt();
-        let mut direction = self.system.misfit(vectors, &moments, &own).data().to_vec();
-        self.classes.project_perp(&mut direction);
-        let finite = distance.is_finite() && direction.iter().all(|v| v.is_finite());
-        finite.then_some(Step { direction, moments, distance })
+        let target: Vec<f64> = sigma.iter().map(|s| 1.0 + self.mu / s).collect();
+        self.system.solve(vectors, &target, ACCURACY * self.mu, &mut moments);
+        let inverse: Vec<f64> = sigma.iter().map(|s| 1.0 / s).collect();
+        let mut tangent = vec![0.0; moments.len()];
+        self.system.solve(vectors, &inverse, 100.0 * ACCURACY / self.mu, &mut tangent);
+        let distance = distance(sigma, self.system.in_eigenbasis(vectors, &moments));
+        let finite = distance.is_finite() && tangent.iter().all(|v| v.is_finite());
+        finite.then_some(Centring { moments, tangent, distance })
     }
 
-    fn keep_primal(&mut self, step: &Step) {
-        self.classes.fill(&step.moments, self.matrix.data_mut());
-        let value = feasible_value(self.a, &self.matrix, &mut self.work);
-        if value > self.primal {
-            self.primal = value;
-            self.moments.copy_from_slice(&step.moments);
+    fn step_to(&mut self, mu: f64, centring: &Centring) -> Step {
+        let moments = centring.moments_at(mu - self.mu);
+        let target: Vec<f64> = self.soft.sigma.iter().map(|s| 1.0 + mu / s).collect();
+        let misfit = self.system.misfit(&self.state.eigen.vectors, &moments, &target);
+        let mut direction = misfit.data().to_vec();
+        self.classes.project_perp(&mut direction);
+        Step { direction, moments }
+    }
+
+    /// The primal value of the moments that the path leads to.
+    fn keep_primal(&mut self, centring: &Centring) {
+        let moments = centring.moments_at(0.1 * self.mu - self.mu);
+        for moments in [moments, centring.moments.clone()] {
+            self.classes.fill(&moments, self.matrix.data_mut());
+            let value = feasible_value(self.a, &self.matrix, &mut self.work);
+            if value > self.primal {
+                self.primal = value;
+                self.moments.copy_from_slice(&moments);
+            }
         }
     }
 
-    /// A damped step; `false` when no length decreases the softened dual.
-    fn advance(&mut self, step: &Step, monitor: &mut Monitor<'_>) -> bool {
-        let slope = self.slope(false, &self.soft.sigma.clone(), &step.direction);
-        let before = self.soft.value;
+    /// Follows the path to a lower mu, or comes closer to it; `false` when neither is possible.
+    fn advance(&mut self, centring: &Centring, least: f64, monitor: &mut Monitor<'_>) -> bool {
+        let drop = DROPS.iter().find(|(near, _)| centring.distance < *near).map_or(1.0, |d| d.1);
+        let mu = (self.mu * drop.max(if self.mu > ev("ZHOT", 0.1) * self.hottest { ev("ZHD", 0.3) } else { 0.0 })).max(least);
+        if mu < self.mu {
+            let step = self.step_to(mu, centring);
+            if self.descend(&step, mu, 2, monitor) {
+                return true;
+            }
+        }
+        let step = self.step_to(self.mu, centring);
+        self.descend(&step, self.mu, MAX_TRIALS, monitor)
+    }
+
+    fn descend(&mut self, step: &Step, mu: f64, trials: usize, monitor: &mut Monitor<'_>) -> bool {
+        let here = if mu == self.mu { self.soft.clone() } else { SoftState::new(&self.state, mu) };
+        let slope = self.slope(false, &here.sigma, &step.direction);
+        let before = here.value;
         let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
         let mut length = 1.0;
-        for _ in 0..MAX_TRIALS {
+        for _ in 0..trials {
             let y: Vec<f64> = self.y.iter().zip(&step.direction).map(|(y, d)| y + length * d).collect();
             if self.decompose(&y, monitor) {
-                let soft = SoftState::new(&self.trial, self.mu);
+                let soft = SoftState::new(&self.trial, mu);
                 let gain = before - soft.value;
                 let end = self.slope(true, &soft.sigma, &step.direction);
                 if end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * length * slope - rounding {
+                    self.mu = mu;
                     self.accept(y, soft);
                     return true;
                 }
@@ -248,15 +302,10 @@ impl<'a> Method<'a> {
         self.matrix.data().iter().zip(direction).map(|(s, d)| s * d).sum::<f64>() / n as f64
     }
 
-    fn lower_mu(&mut self, distance: f64, least: f64) {
-        if let Some((_, drop)) = DROPS.iter().find(|(near, _)| distance < *near) {
-            self.mu = (self.mu * drop).max(least);
-            self.soft = SoftState::new(&self.state, self.mu);
-        }
-    }
-
     fn into_outcome(self, stop: StopReason) -> Outcome {
         let (y, state) = self.best.unwrap_or((self.y, self.state));
         Outcome { y, state, primal: self.primal, moments: self.moments, stop }
     }
 }
+
+fn ev(k: &str, d: f64) -> f64 { std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d) }

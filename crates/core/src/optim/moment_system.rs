@@ -3,8 +3,8 @@
 //! At `Sigma = U diag(s) U^T` the function `tr Sigma log Sigma - mu log det Sigma` has the Hessian
 //! `H_CD = <A_C, U (K o (U^T A_D U)) U^T>` in the moments of `Sigma(m) = sum_C m_C A_C`, with
 //! `K_kl = (log s_k - log s_l)/(s_k - s_l) + mu/(s_k s_l)`. K spans many decades, so the factored
-//! normal matrix only preconditions a refinement whose residuals are taken in the eigenbasis: the
-//! solution is then as accurate as that of the least-squares problem by QR.
+//! normal matrix only preconditions conjugate gradients whose products are taken in the eigenbasis:
+//! the solution is then as accurate as that of the least-squares problem by QR.
 
 use super::normal_matrix::NormalMatrix;
 use crate::features::Classes;
@@ -23,9 +23,9 @@ pub(super) struct MomentSystem<'a> {
 
 /// Relative ridge of the scaled normal matrix.
 const RIDGE: f64 = 1e-14;
-/// Corrections of a solution, and the relative size below which one is the last.
-const REFINEMENTS: usize = 5;
-const REFINED: f64 = 1e-10;
+/// Conjugate gradient steps from one residual, and residuals taken anew.
+const STEPS: usize = 10;
+const RESTARTS: usize = 3;
 
 impl<'a> MomentSystem<'a> {
     pub(super) fn new(classes: &'a Classes, par: Par) -> Self {
@@ -62,27 +62,44 @@ impl<'a> MomentSystem<'a> {
         self.cholesky.factor(lower, count, RIDGE, self.par)
     }
 
-    /// Moments m, `m_0 = 0`, with `<A_C, U (diag(target) - K o (U^T Sigma(m) U)) U^T> = 0`
-    /// for every class but the first.
-    pub(super) fn solve(&mut self, vectors: &Square, target: &[f64]) -> Vec<f64> {
-        let mut moments = vec![0.0; self.classes.len()];
-        let mut last = f64::INFINITY;
-        for _ in 0..=REFINEMENTS {
-            self.misfit(vectors, &moments, target);
-            let mut correction = self.classes.sums(self.scratch[0].data());
-            correction[0] = 0.0;
-            self.cholesky.solve(&mut correction);
-            let size = largest(&correction);
-            if !(size < 0.5 * last) {
-                break;
-            }
-            last = size;
-            moments.iter_mut().zip(&correction).for_each(|(m, c)| *m += c);
-            if size <= REFINED * largest(&moments) {
-                break;
+    /// Moves `moments`, the first of them fixed, to where
+    /// `<A_C, U (diag(target) - K o (U^T Sigma(m) U)) U^T> = 0` for every other class, up to an error
+    /// e with `<e, H e>` about `accuracy`.
+    ///
+    /// **Cost** a few n^3 + N^2 flops per conjugate gradient step.
+    pub(super) fn solve(&mut self, vectors: &Square, target: &[f64], accuracy: f64, moments: &mut [f64]) {
+        let zero = vec![0.0; target.len()];
+        for _ in 0..RESTARTS {
+            let mut residual = self.sums_of_misfit(vectors, moments, target);
+            let mut z = residual.clone();
+            self.cholesky.solve(&mut z);
+            let mut p = z.clone();
+            let mut energy = dot(&residual, &z);
+            for _ in 0..STEPS {
+                if !(energy > accuracy) {
+                    return;
+                }
+                let image = self.sums_of_misfit(vectors, &p, &zero);
+                let length = energy / -dot(&p, &image);
+                if !length.is_finite() {
+                    return;
+                }
+                moments.iter_mut().zip(&p).for_each(|(m, p)| *m += length * p);
+                residual.iter_mut().zip(&image).for_each(|(r, h)| *r += length * h);
+                z.copy_from_slice(&residual);
+                self.cholesky.solve(&mut z);
+                let next = dot(&residual, &z);
+                p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / energy * *p);
+                energy = next;
             }
         }
-        moments
+    }
+
+    fn sums_of_misfit(&mut self, vectors: &Square, moments: &[f64], target: &[f64]) -> Vec<f64> {
+        let classes = self.classes;
+        let mut sums = classes.sums(self.misfit(vectors, moments, target).data());
+        sums[0] = 0.0;
+        sums
     }
 
     /// `U (diag(target) - K o (U^T Sigma(m) U)) U^T`.
@@ -105,15 +122,10 @@ impl<'a> MomentSystem<'a> {
         multiply::square_transposed_times(vectors, second.data(), second.n(), first.data_mut());
         first
     }
-
-    /// `K_kk`.
-    pub(super) fn kernel_diagonal(&self) -> impl Iterator<Item = f64> + '_ {
-        self.kernel.diagonal()
-    }
 }
 
-fn largest(v: &[f64]) -> f64 {
-    v.iter().fold(0.0, |m, x| m.max(x.abs()))
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// `(log a - log b) / (a - b)` from the larger, a, and the difference of the logarithms.

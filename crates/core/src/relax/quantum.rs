@@ -234,6 +234,14 @@ impl Lifted {
                 let ahead = space.ahead(&outcome.state);
                 sigma = linear_moments(&ahead, problem);
             }
+            Some(classes) if crate::optim::interior_point::suits(classes) => {
+                let mut scaled = self.matrix.clone();
+                scaled.data_mut().iter_mut().for_each(|v| *v *= ratio);
+                let o = crate::optim::interior_point::minimise(
+                    classes, &scaled, None, settings.tol, units, settings.threads, monitor);
+                sigma = named_moments(classes, &o.moments, problem);
+                outcome = path_newton::Outcome { y: o.y, state: o.state, primal: o.primal, stop: o.stop };
+            }
             Some(classes) => {
                 let scaled: Vec<f64> = self.values.iter().map(|v| v * ratio).collect();
                 let mut space = General::new(classes, &scaled, settings.threads);
