@@ -1,9 +1,8 @@
-//! V_perp for any features, with Newton systems solved on its smaller side.
+//! V_perp for any features, with Newton systems solved among its matrices ([`Ties`]).
 //!
-//! The Newton step of the dual can be found among the matrices of V_perp ([`Ties`]) or as a weighted
-//! least-squares fit of a moment matrix to the Gibbs state ([`Fit`]); both give the step and, to
-//! second order, the optimal moments, which are the primal iterate. The entropy is its own
-//! barrier and the temperature the path parameter.
+//! The Newton step of the dual gives, to second order, the optimal moments, which are the primal
+//! iterate. The entropy is its own barrier and the temperature the path parameter. For features
+//! with many coinciding products V_perp is large and [`super::interior_point`] takes over.
 
 use super::diagonal::power_norm;
 use super::path_newton::DualSpace;
@@ -27,11 +26,9 @@ pub(crate) struct General<'a> {
 }
 
 impl<'a> General<'a> {
-    /// The space for `A = sum_C values_C A_C`.
-    pub(crate) fn new(classes: &'a Classes, values: &[f64], threads: usize) -> Self {
+    /// The space for A in V.
+    pub(crate) fn new(classes: &'a Classes, a: Square, threads: usize) -> Self {
         let n = classes.n();
-        let mut a = Square::zeros(n);
-        classes.fill(values, a.data_mut());
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
         General {
             norm: power_norm(&a),

@@ -10,11 +10,13 @@
 //! K the derivative of `log - mu/.` (docs/theory.md, eq. 10). S is the primal iterate: its error is
 //! quadratic. Lowering mu moves Sigma but hardly Y, which is why the steps are long.
 
+use super::diagonal::power_norm;
 use super::general::{feasible_value, spectral_sum};
 use super::moment_system::MomentSystem;
 use super::normal_matrix::NormalMatrix;
-use super::path_newton::{Progress, Units};
+
 use super::soft_state::SoftState;
+use super::stopping::{Progress, Units};
 use crate::features::Classes;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
@@ -41,8 +43,16 @@ const SMALL_PERP: f64 = 30.0;
 const LAST_MU: f64 = 0.1;
 /// Error of the moments in the metric of the barrier, squared.
 const ACCURACY: f64 = 1e-4;
-/// Distance from the path beyond which mu is not lowered, and where a step along it may end.
+/// Distances from the path up to which mu is lowered, and by which factors.
 const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 0.1)];
+/// The first drop is smaller: the path bends where the barrier is as large as A.
+const FIRST_DROP: f64 = 0.3;
+/// The primal point is taken this fraction of mu further down the path.
+const AHEAD: f64 = 0.9;
+/// Distance from the path at which the moments are as accurate as they will be reported.
+const POLISHED: f64 = 0.02;
+/// A warm start begins at this fraction of |A|, and counts if it is this close to the path.
+const WARM: (f64, f64) = (1e-4, 20.0);
 /// Step lengths tried along one direction.
 const MAX_TRIALS: usize = 30;
 
@@ -70,6 +80,10 @@ pub(crate) fn minimise(
     if !method.start(warm, monitor) {
         return method.into_outcome(StopReason::NumericalTrouble);
     }
+    if method.dual - method.primal <= units.allowed(relative_tol, method.dual) {
+        let _ = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
+        return method.into_outcome(StopReason::Converged);
+    }
     let stop = loop {
         let Some(centring) = method.centre() else { break StopReason::NumericalTrouble };
         let allowed = units.allowed(relative_tol, method.dual);
@@ -81,6 +95,7 @@ pub(crate) fn minimise(
         }
         let limit = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
         if gap <= allowed {
+            method.polish(&centring, least, monitor);
             break StopReason::Converged;
         }
         if let Some(reason) = limit {
@@ -101,14 +116,6 @@ struct Centring {
     tangent: Vec<f64>,
     /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|`, S the matrix of the moments.
     distance: f64,
-}
-
-/// A step towards the point of the path at some mu.
-struct Step {
-    /// Direction in V_perp.
-    direction: Vec<f64>,
-    /// Moments of the matrix S it leads to.
-    moments: Vec<f64>,
 }
 
 impl Centring {
@@ -134,6 +141,7 @@ struct Method<'a> {
     a: &'a Square,
     system: MomentSystem<'a>,
     mu: f64,
+    /// Where the path begins.
     hottest: f64,
     y: Vec<f64>,
     /// The decomposition of `A - Y` and its softened state.
@@ -176,16 +184,31 @@ impl<'a> Method<'a> {
         }
     }
 
+    /// Begins at `warm` with a low barrier if that is near the path, else at Y = 0 with a high one.
     fn start(&mut self, warm: Option<Vec<f64>>, monitor: &mut Monitor<'_>) -> bool {
-        let y = warm.unwrap_or_else(|| vec![0.0; self.a.data().len()]);
+        self.hottest = power_norm(self.a).max(1e-12);
+        if let Some(y) = warm {
+            self.mu = WARM.0 * self.hottest;
+            if self.begin(y, monitor) && self.centre().is_some_and(|c| c.distance < WARM.1) {
+                return true;
+            }
+        }
+        self.mu = self.hottest;
+        self.begin(vec![0.0; self.a.data().len()], monitor)
+    }
+
+    fn begin(&mut self, y: Vec<f64>, monitor: &mut Monitor<'_>) -> bool {
         if !self.decompose(&y, monitor) {
             return false;
         }
-        let values = &self.trial.eigen.values;
-        self.mu = values[0].abs().max(values[values.len() - 1].abs()).max(1e-12);
-        self.hottest = self.mu;
         let soft = SoftState::new(&self.trial, self.mu);
         self.accept(y, soft);
+        // With all features, and near a good start, the state itself is feasible.
+        let n = self.a.n();
+        let weight = |k: usize| n as f64 * self.state.weights[k];
+        spectral_sum(&self.state.eigen.vectors, weight, n, &mut self.scratch, &mut self.matrix);
+        let moments = self.classes.means(self.matrix.data());
+        self.try_primal(moments);
         true
     }
 
@@ -228,55 +251,76 @@ impl<'a> Method<'a> {
         finite.then_some(Centring { moments, tangent, distance })
     }
 
-    fn step_to(&mut self, mu: f64, centring: &Centring) -> Step {
+    /// Direction in V_perp towards the point of the path at `mu`.
+    fn direction(&mut self, mu: f64, centring: &Centring) -> Vec<f64> {
         let moments = centring.moments_at(mu - self.mu);
         let target: Vec<f64> = self.soft.sigma.iter().map(|s| 1.0 + mu / s).collect();
         let misfit = self.system.misfit(&self.state.eigen.vectors, &moments, &target);
         let mut direction = misfit.data().to_vec();
         self.classes.project_perp(&mut direction);
-        Step { direction, moments }
+        direction
     }
 
-    /// The primal value of the moments that the path leads to.
+    /// The primal value of the moments further down the path, or else of those at the current mu.
     fn keep_primal(&mut self, centring: &Centring) {
-        let moments = centring.moments_at(0.1 * self.mu - self.mu);
-        for moments in [moments, centring.moments.clone()] {
-            self.classes.fill(&moments, self.matrix.data_mut());
-            let value = feasible_value(self.a, &self.matrix, &mut self.work);
-            if value > self.primal {
-                self.primal = value;
-                self.moments.copy_from_slice(&moments);
-            }
+        if !self.try_primal(centring.moments_at(-AHEAD * self.mu)) {
+            self.try_primal(centring.moments.clone());
+        }
+    }
+
+    fn try_primal(&mut self, moments: Vec<f64>) -> bool {
+        self.classes.fill(&moments, self.matrix.data_mut());
+        let value = feasible_value(self.a, &self.matrix, &mut self.work);
+        if value > self.primal {
+            self.primal = value;
+            self.moments = moments;
+            return true;
+        }
+        false
+    }
+
+    /// One more step for the moments: they err like the root of the gap.
+    fn polish(&mut self, centring: &Centring, least: f64, monitor: &mut Monitor<'_>) {
+        let done = centring.distance < POLISHED && self.mu <= least;
+        if done || !self.advance(centring, least, monitor) {
+            return;
+        }
+        if let Some(last) = self.centre().filter(|last| last.distance < centring.distance.min(1.0)) {
+            self.moments = last.moments_at(-self.mu);
         }
     }
 
     /// Follows the path to a lower mu, or comes closer to it; `false` when neither is possible.
     fn advance(&mut self, centring: &Centring, least: f64, monitor: &mut Monitor<'_>) -> bool {
         let drop = DROPS.iter().find(|(near, _)| centring.distance < *near).map_or(1.0, |d| d.1);
-        let mu = (self.mu * drop.max(if self.mu > ev("ZHOT", 0.1) * self.hottest { ev("ZHD", 0.3) } else { 0.0 })).max(least);
+        let gentle = if self.mu == self.hottest { FIRST_DROP } else { 0.0 };
+        let mu = (self.mu * drop.max(gentle)).max(least);
         if mu < self.mu {
-            let step = self.step_to(mu, centring);
-            if self.descend(&step, mu, 2, monitor) {
+            let direction = self.direction(mu, centring);
+            if self.descend(&direction, mu, 2, monitor) {
                 return true;
             }
         }
-        let step = self.step_to(self.mu, centring);
-        self.descend(&step, self.mu, MAX_TRIALS, monitor)
+        let direction = self.direction(self.mu, centring);
+        self.descend(&direction, self.mu, MAX_TRIALS, monitor)
     }
 
-    fn descend(&mut self, step: &Step, mu: f64, trials: usize, monitor: &mut Monitor<'_>) -> bool {
+    /// A damped step that lowers the softened dual at `mu`; `false` when no length tried does.
+    fn descend(&mut self, direction: &[f64], mu: f64, trials: usize, monitor: &mut Monitor<'_>) -> bool {
         let here = if mu == self.mu { self.soft.clone() } else { SoftState::new(&self.state, mu) };
-        let slope = self.slope(false, &here.sigma, &step.direction);
+        let slope = self.slope(false, &here.sigma, direction);
         let before = here.value;
         let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
         let mut length = 1.0;
         for _ in 0..trials {
-            let y: Vec<f64> = self.y.iter().zip(&step.direction).map(|(y, d)| y + length * d).collect();
+            let y: Vec<f64> = self.y.iter().zip(direction).map(|(y, d)| y + length * d).collect();
             if self.decompose(&y, monitor) {
                 let soft = SoftState::new(&self.trial, mu);
                 let gain = before - soft.value;
-                let end = self.slope(true, &soft.sigma, &step.direction);
-                if end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * length * slope - rounding {
+                let end = self.slope(true, &soft.sigma, direction);
+                // A gain with a steep slope back is an overshoot across a narrow valley.
+                if end > -0.5 * slope - rounding && gain > 0.1 * length * slope - rounding {
+                    if std::env::var("ZTRACE").is_ok() { eprintln!("   length {length} slope {slope:e} end {end:e} gain {gain:e}"); }
                     self.mu = mu;
                     self.accept(y, soft);
                     return true;
@@ -307,5 +351,3 @@ impl<'a> Method<'a> {
         Outcome { y, state, primal: self.primal, moments: self.moments, stop }
     }
 }
-
-fn ev(k: &str, d: f64) -> f64 { std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d) }

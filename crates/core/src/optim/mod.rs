@@ -11,6 +11,7 @@ mod normal_matrix;
 pub(crate) mod path_newton;
 pub(crate) mod simplex_qp;
 mod soft_state;
+mod stopping;
 mod ties;
 
 pub(crate) use diagonal::{Ahead, Diagonal};

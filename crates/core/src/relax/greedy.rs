@@ -191,6 +191,7 @@ fn select(
         let inner = Settings { trace: false, max_iterations: None, ..settings.clone() }
             .with_tol(tolerance)
             .with_threads(1);
+        let zt = std::time::Instant::now(); let zn = candidates.len();
         for chunk in candidates.chunks_mut(CHUNK * settings.threads) {
             if let Some(reason) = monitor.interrupted() {
                 return Ok(Selection::Stopped(reason));
@@ -202,6 +203,7 @@ fn select(
                 _ => chunk.iter_mut().try_for_each(|c| c.tighten(&inner))?,
             }
         }
+        if std::env::var("ZG").is_ok() { eprintln!("tol {tolerance:e} candidates {zn} ms {:.2}", 1e3*zt.elapsed().as_secs_f64()); }
         let mut uppers: Vec<f64> = candidates.iter().map(|c| c.bracket.upper).collect();
         uppers.sort_by(f64::total_cmp);
         // Within rounding a lower value can pass an upper one: a tie is no reason to drop.
