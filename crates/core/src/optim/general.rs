@@ -8,7 +8,7 @@ use super::diagonal::power_norm;
 use super::path_newton::DualSpace;
 use super::ties::Ties;
 use crate::features::Classes;
-use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh, multiply};
+use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
 use faer::Par;
 
 /// Any Y whose entries sum to zero over every class, held as a full matrix.
@@ -143,7 +143,10 @@ impl DualSpace for General<'_> {
         self.ready = Some(direction);
         let mut sigma = Square::zeros(gibbs.n());
         self.classes.fill(self.fitted.as_deref().unwrap_or_default(), sigma.data_mut());
-        let of_fit = feasible_value(&self.a, &sigma, work);
+        let (of_fit, shrunk) = shrunk_value(&self.a, &sigma, work);
+        if shrunk == 0.0 {
+            return of_fit;
+        }
         // The fit errs by rounding where weights are tiny; the projected state by its residual.
         self.fill_rho(gibbs);
         self.classes.project(self.rho.data_mut());
@@ -154,16 +157,21 @@ impl DualSpace for General<'_> {
 /// `<A, Sigma>/n - tr Sigma log Sigma / n` after shrinking Sigma (unit diagonal, in V) towards I
 /// until it is positive: `(1 - u) Sigma + u I`, as in the paper.
 pub(crate) fn feasible_value(a: &Square, sigma: &Square, work: &mut EigenWork) -> f64 {
+    shrunk_value(a, sigma, work).0
+}
+
+/// The value and u.
+fn shrunk_value(a: &Square, sigma: &Square, work: &mut EigenWork) -> (f64, f64) {
     let n = a.n() as f64;
-    let mut spectrum = Eigen::default();
-    if !eigh(sigma, &mut spectrum, work) {
-        return f64::NEG_INFINITY;
+    let mut spectrum = Vec::new();
+    if !eigenvalues(sigma, &mut spectrum, work) {
+        return (f64::NEG_INFINITY, 1.0);
     }
-    let least = spectrum.values[0];
+    let least = spectrum[0];
     let u = if least < 0.0 { -least / (1.0 - least) } else { 0.0 };
     let diagonal: f64 = a.diagonal().sum();
     let linear = (1.0 - u) * a.dot(sigma) + u * diagonal;
-    let shrunk = spectrum.values.iter().map(|v| (1.0 - u) * v + u);
+    let shrunk = spectrum.iter().map(|v| (1.0 - u) * v + u);
     let entropy: f64 = shrunk.filter(|v| *v > 0.0).map(|v| v * v.ln()).sum();
-    (linear - entropy) / n
+    ((linear - entropy) / n, u)
 }
