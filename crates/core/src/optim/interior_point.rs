@@ -13,8 +13,6 @@
 use super::diagonal::power_norm;
 use super::general::{feasible_value, spectral_sum};
 use super::moment_system::MomentSystem;
-use super::normal_matrix::NormalMatrix;
-
 use super::soft_state::SoftState;
 use super::stopping::{Progress, Units};
 use crate::features::Classes;
@@ -37,8 +35,6 @@ pub(crate) struct Outcome {
     pub(crate) stop: StopReason,
 }
 
-/// Up to this many dimensions V_perp is taken.
-const SMALL_PERP: f64 = 30.0;
 /// mu ends at this fraction of the gap that is allowed.
 const LAST_MU: f64 = 0.1;
 /// Error of the moments in the metric of the barrier, squared.
@@ -55,15 +51,6 @@ const POLISHED: f64 = 0.02;
 const WARM: (f64, f64) = (1e-4, 20.0);
 /// Step lengths tried along one direction.
 const MAX_TRIALS: usize = 30;
-
-/// Whether the moments are the smaller side, compared with V_perp.
-pub(crate) fn suits(classes: &Classes) -> bool {
-    let n = classes.n();
-    let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
-    let here = NormalMatrix::cost(classes) + inside.powi(3) / 3.0;
-    let there = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
-    perp > SMALL_PERP && here < there
-}
 
 /// Runs from `warm` or Y = 0 until the gap is at most `relative_tol max(eps, |phi|)`.
 pub(crate) fn minimise(
@@ -90,9 +77,6 @@ pub(crate) fn minimise(
         let least = LAST_MU * allowed;
         method.keep_primal(&centring);
         let gap = method.dual - method.primal;
-        if std::env::var("ZTRACE").is_ok() {
-            eprintln!("mu={:9.2e} drop {:9.2e} dist={:9.2e} dual={:.12} gap={:9.2e} smin={:.1e}", method.mu, 0.0, centring.distance, method.dual, gap, method.soft.sigma[0]);
-        }
         let limit = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
         if gap <= allowed {
             method.polish(&centring, least, monitor);
@@ -123,17 +107,6 @@ impl Centring {
     fn moments_at(&self, change: f64) -> Vec<f64> {
         self.moments.iter().zip(&self.tangent).map(|(m, t)| m + change * t).collect()
     }
-}
-
-/// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|` for S in the eigenbasis of Sigma.
-fn distance(sigma: &[f64], s: &Square) -> f64 {
-    let n = sigma.len();
-    let relative = |(at, v): (usize, &f64)| {
-        let (k, l) = (at % n, at / n);
-        let change = if k == l { v - sigma[k] } else { *v };
-        change * change / (sigma[k] * sigma[l])
-    };
-    s.data().iter().enumerate().map(relative).sum::<f64>().sqrt()
 }
 
 struct Method<'a> {
@@ -246,7 +219,7 @@ impl<'a> Method<'a> {
         let inverse: Vec<f64> = sigma.iter().map(|s| 1.0 / s).collect();
         let mut tangent = vec![0.0; moments.len()];
         self.system.solve(vectors, &inverse, 100.0 * ACCURACY / self.mu, &mut tangent);
-        let distance = distance(sigma, self.system.in_eigenbasis(vectors, &moments));
+        let distance = self.soft.distance(self.system.in_eigenbasis(vectors, &moments));
         let finite = distance.is_finite() && tangent.iter().all(|v| v.is_finite());
         finite.then_some(Centring { moments, tangent, distance })
     }
@@ -308,7 +281,7 @@ impl<'a> Method<'a> {
     /// A damped step that lowers the softened dual at `mu`; `false` when no length tried does.
     fn descend(&mut self, direction: &[f64], mu: f64, trials: usize, monitor: &mut Monitor<'_>) -> bool {
         let here = if mu == self.mu { self.soft.clone() } else { SoftState::new(&self.state, mu) };
-        let slope = self.slope(false, &here.sigma, direction);
+        let slope = here.slope(&self.state, direction, &mut self.scratch, &mut self.matrix);
         let before = here.value;
         let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
         let mut length = 1.0;
@@ -317,10 +290,9 @@ impl<'a> Method<'a> {
             if self.decompose(&y, monitor) {
                 let soft = SoftState::new(&self.trial, mu);
                 let gain = before - soft.value;
-                let end = self.slope(true, &soft.sigma, direction);
+                let end = soft.slope(&self.trial, direction, &mut self.scratch, &mut self.matrix);
                 // A gain with a steep slope back is an overshoot across a narrow valley.
                 if end > -0.5 * slope - rounding && gain > 0.1 * length * slope - rounding {
-                    if std::env::var("ZTRACE").is_ok() { eprintln!("   length {length} slope {slope:e} end {end:e} gain {gain:e}"); }
                     self.mu = mu;
                     self.accept(y, soft);
                     return true;
@@ -336,14 +308,6 @@ impl<'a> Method<'a> {
             }
         }
         false
-    }
-
-    /// `<Sigma, D> / n`: decrease of the softened dual per unit step along D.
-    fn slope(&mut self, at_trial: bool, sigma: &[f64], direction: &[f64]) -> f64 {
-        let n = sigma.len();
-        let vectors = if at_trial { &self.trial.eigen.vectors } else { &self.state.eigen.vectors };
-        spectral_sum(vectors, |k| sigma[k], n, &mut self.scratch, &mut self.matrix);
-        self.matrix.data().iter().zip(direction).map(|(s, d)| s * d).sum::<f64>() / n as f64
     }
 
     fn into_outcome(self, stop: StopReason) -> Outcome {

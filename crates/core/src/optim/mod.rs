@@ -16,3 +16,4 @@ mod ties;
 
 pub(crate) use diagonal::{Ahead, Diagonal};
 pub(crate) use general::General;
+pub(crate) use normal_matrix::moments_are_smaller;

@@ -42,18 +42,24 @@ impl NormalMatrix {
             NormalMatrix::Resolvents(resolvents) => resolvents.lower(classes, vectors, sigma, mu),
         }
     }
-
-    /// Flops of one assembly, roughly, for choosing a side.
-    pub(super) fn cost(classes: &Classes) -> f64 {
-        let (n, count) = (classes.n() as f64, classes.len() as f64);
-        let pairs = 0.5 * n * (n + 1.0);
-        match classes.len() < ROWS_UP_TO * classes.n() {
-            true => pairs * (count * count + n * n),
-            false => pairs * pairs * 50.0,
-        }
-    }
 }
 
+/// Whether Newton systems cost less in the moments than in V_perp.
+pub(crate) fn moments_are_smaller(classes: &Classes) -> bool {
+    let n = classes.n() as f64;
+    let pairs = 0.5 * n * (n + 1.0);
+    let (inside, perp) = (classes.len() as f64, pairs - classes.len() as f64);
+    let assembly = match classes.len() < ROWS_UP_TO * classes.n() {
+        true => pairs * (inside * inside + n * n),
+        false => pairs * pairs * SCATTER_COST,
+    };
+    perp > SMALL_PERP && assembly + inside.powi(3) / 3.0 < perp * perp * (pairs + perp / 3.0)
+}
+
+/// Up to this many dimensions V_perp is taken.
+const SMALL_PERP: f64 = 30.0;
+/// Flops that a pair of pairs is worth: the nodes of the quadrature and two scattered additions.
+const SCATTER_COST: f64 = 50.0;
 /// Up to this many classes per feature the Gram matrix costs less than resolvents.
 const ROWS_UP_TO: usize = 4;
 
@@ -157,7 +163,10 @@ impl Resolvents {
         let part = |which: usize, parts: usize| {
             let mut sum = vec![0.0; classes.len() * classes.len()];
             let mut block = vec![0.0; n * n];
-            (0..n).skip(which).step_by(parts).for_each(|j| scatter(classes, panel, nodes, j, &mut block, &mut sum));
+            (0..n)
+                .skip(which)
+                .step_by(parts)
+                .for_each(|j| scatter(classes, panel, nodes, j, &mut block, &mut sum));
             sum
         };
         let mut sum = match (n > SPLIT, self.par) {
@@ -224,14 +233,7 @@ fn quadrature(values: &[f64], mu: f64) -> Vec<Node> {
 }
 
 /// Adds all products `R_ik R_jl` with i >= j, k >= i, l >= j to the halves of H they belong to.
-fn scatter(
-    classes: &Classes,
-    panel: &[f64],
-    nodes: usize,
-    j: usize,
-    block: &mut [f64],
-    sum: &mut [f64],
-) {
+fn scatter(classes: &Classes, panel: &[f64], nodes: usize, j: usize, block: &mut [f64], sum: &mut [f64]) {
     let (n, count, of) = (classes.n(), classes.len(), classes.of());
     let thin = |i: usize| (&panel[n * nodes * i..n * nodes * (i + 1)], i);
     for i in j..n {
@@ -264,6 +266,43 @@ fn add_transpose_to_lower(matrix: &mut [f64], size: usize) {
             for j in column..(column + BLOCK).min(size) {
                 for i in row.max(j)..(row + BLOCK).min(size) {
                     matrix[i + size * j] += matrix[j + size * i];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Features;
+    use crate::spectral::{Eigen, EigenWork, eigh};
+
+    #[test]
+    fn both_ways_to_form_the_normal_matrix_agree() {
+        for (d, mu) in [(4, 0.0), (5, 1e-6)] {
+            let classes = Features::degree(d, 2).classes();
+            let n = classes.n();
+            let entry = |k: usize| ((k % n + k / n) as f64 * 1.7 + ((k % n) * (k / n)) as f64).sin();
+            let a = Square::from_column_major(n, (0..n * n).map(entry).collect());
+            let (mut eigen, mut work) = (Eigen::default(), EigenWork::default());
+            assert!(eigh(&a, &mut eigen, &mut work));
+            let sigma: Vec<f64> = (0..n).map(|k| (25.0 * (k as f64 / n as f64 - 1.0)).exp()).collect();
+            let mut kernel = Square::zeros(n);
+            for k in 0..n * n {
+                let (s, t) = (sigma[k % n], sigma[k / n]);
+                let log = if s == t { 1.0 / s } else { (s.ln() - t.ln()) / (s - t) };
+                kernel.data_mut()[k] = log + mu / (s * t);
+            }
+            let mut rows = Rows { entries: class_entries(&classes), rows: Vec::new(), par: Par::Seq };
+            let exact = rows.lower(&eigen.vectors, &kernel);
+            let found = Resolvents::new(n, Par::Seq).lower(&classes, &eigen.vectors, &sigma, mu);
+            let size = classes.len();
+            for j in 0..size {
+                for i in j..size {
+                    let scale = (exact[i * (size + 1)] * exact[j * (size + 1)]).sqrt();
+                    let error = (exact[i + size * j] - found[i + size * j]).abs();
+                    assert!(error < 1e-3 * scale, "d {d}: ({i}, {j}) {error:e} of {scale:e}");
                 }
             }
         }

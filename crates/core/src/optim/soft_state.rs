@@ -4,7 +4,8 @@
 //! of B and eigenvalues `log s_k - mu/s_k = lambda_k - c`, that is `s_k = mu / omega(log mu - lambda_k + c)` with the
 //! Wright omega function: `e^(lambda_k - c)` where that exceeds mu, else about `mu / |lambda_k - c|`.
 
-use crate::spectral::{Gibbs, wright_omega};
+use super::general::spectral_sum;
+use crate::spectral::{Gibbs, Square, wright_omega};
 
 /// Eigenvalues of the softened state, and the maximum that it attains.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,24 @@ impl SoftState {
         let total: f64 = values.map(|(s, l)| s * (l - s.ln()) + mu * s.ln()).sum();
         SoftState { sigma, value: total / n }
     }
+
+    /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|` for S in the eigenbasis of Sigma: below 1, S is positive.
+    pub(super) fn distance(&self, s: &Square) -> f64 {
+        let (n, sigma) = (self.sigma.len(), &self.sigma);
+        let relative = |(at, v): (usize, &f64)| {
+            let (k, l) = (at % n, at / n);
+            let change = if k == l { v - sigma[k] } else { *v };
+            change * change / (sigma[k] * sigma[l])
+        };
+        s.data().iter().enumerate().map(relative).sum::<f64>().sqrt()
+    }
+
+    /// `<Sigma, D> / n`: decrease of the value per unit step of B along -D.
+    pub(super) fn slope(&self, b: &Gibbs, d: &[f64], scratch: &mut Square, out: &mut Square) -> f64 {
+        let n = self.sigma.len();
+        spectral_sum(&b.eigen.vectors, |k| self.sigma[k], n, scratch, out);
+        out.data().iter().zip(d).map(|(s, d)| s * d).sum::<f64>() / n as f64
+    }
 }
 
 fn fill(values: &[f64], c: f64, mu: f64, sigma: &mut [f64]) {
@@ -49,7 +68,7 @@ fn fill(values: &[f64], c: f64, mu: f64, sigma: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spectral::{EigenWork, Square};
+    use crate::spectral::EigenWork;
 
     #[test]
     fn eigenvalues_solve_their_equation_at_any_scale() {

@@ -63,7 +63,9 @@ impl<'a> Race<'a> {
         for _ in 0..self.batch {
             let best = self.candidates.iter().map(|c| c.bracket.upper).fold(f64::INFINITY, f64::min);
             let margin = tie_margin(best, self.eps);
-            let Some(at) = self.candidates.iter().position(|c| c.bracket.lower <= best + margin) else { break };
+            let Some(at) = self.candidates.iter().position(|c| c.bracket.lower <= best + margin) else {
+                break;
+            };
             winners.push(self.candidates.remove(at));
         }
         winners

@@ -4,7 +4,7 @@ use super::moments::{linear_moments, named_moments, state_moments};
 use crate::error::Result;
 use crate::features::Classes;
 use crate::observer::Monitor;
-use crate::optim::{Diagonal, General, chambolle_pock, interior_point, path_newton};
+use crate::optim::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller, path_newton};
 use crate::problem::Problem;
 use crate::settings::{Settings, Solver};
 use crate::solution::StopReason;
@@ -96,7 +96,7 @@ impl Lifted {
         use path_newton::Pace::{Fast, Slow};
         let mut tried = match &self.classes {
             _ if solver == Solver::ChambollePock => return vec![ChambollePock],
-            Some(classes) if interior_point::suits(classes) => vec![InteriorPoint],
+            Some(classes) if moments_are_smaller(classes) => vec![InteriorPoint],
             _ => vec![Newton(Fast), Newton(Slow)],
         };
         if self.matrix.n() <= SMALL {

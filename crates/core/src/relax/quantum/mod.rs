@@ -84,7 +84,8 @@ impl Relaxation for Quantum {
             if !point.is_stuck() {
                 break;
             }
-            let more = if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
+            let more =
+                if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
             monitor.allow(more, settings);
             point = point.better(lifted.run(algorithm, problem, None, settings, &mut monitor));
         }
