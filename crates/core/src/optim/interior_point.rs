@@ -47,6 +47,8 @@ const FIRST_DROP: f64 = 0.3;
 const AHEAD: f64 = 0.9;
 /// Distance from the path at which the moments are as accurate as they will be reported.
 const POLISHED: f64 = 0.02;
+/// A gap below this fraction of |A| at Y = 0 puts the start further down the path.
+const NEARLY_DONE: f64 = 0.05;
 /// A warm start begins at this fraction of |A|, and counts if it is this close to the path.
 const WARM: (f64, f64) = (1e-4, 20.0);
 /// Step lengths tried along one direction.
@@ -167,7 +169,16 @@ impl<'a> Method<'a> {
             }
         }
         self.mu = self.hottest;
-        self.begin(vec![0.0; self.a.data().len()], monitor)
+        if !self.begin(vec![0.0; self.a.data().len()], monitor) {
+            return false;
+        }
+        // On the path the gap is about mu: a start with a small gap is far down already.
+        let gap = self.dual - self.primal;
+        if gap > 0.0 && gap < NEARLY_DONE * self.hottest {
+            self.mu = gap;
+            self.soft = SoftState::new(&self.state, self.mu);
+        }
+        true
     }
 
     fn begin(&mut self, y: Vec<f64>, monitor: &mut Monitor<'_>) -> bool {
