@@ -26,6 +26,8 @@ const RIDGE: f64 = 1e-14;
 /// Conjugate gradient steps from one residual, and residuals taken anew.
 const STEPS: usize = 10;
 const RESTARTS: usize = 3;
+/// A step that leaves more of the error than this is the last.
+const STAGNANT: f64 = 0.9;
 
 impl<'a> MomentSystem<'a> {
     pub(super) fn new(classes: &'a Classes, par: Par) -> Self {
@@ -89,6 +91,10 @@ impl<'a> MomentSystem<'a> {
                 z.copy_from_slice(&residual);
                 self.cholesky.solve(&mut z);
                 let next = dot(&residual, &z);
+                if next > STAGNANT * energy {
+                    // Rounding: the preconditioner is too good for slow convergence.
+                    return;
+                }
                 p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / energy * *p);
                 energy = next;
             }
