@@ -201,17 +201,21 @@ impl Classes {
         sums
     }
 
+    /// Means of entries over every class: `proj_V(matrix)`, by class.
+    pub fn means(&self, matrix: &[f64]) -> Vec<f64> {
+        let mut means = self.sums(matrix);
+        means.iter_mut().zip(&self.size).for_each(|(m, &s)| *m /= f64::from(s));
+        means
+    }
+
     /// `matrix <- proj_V(matrix)`: every entry becomes its class's mean.
     pub fn project(&self, matrix: &mut [f64]) {
-        let mut mean = self.sums(matrix);
-        mean.iter_mut().zip(&self.size).for_each(|(m, &s)| *m /= f64::from(s));
-        self.fill(&mean, matrix);
+        self.fill(&self.means(matrix), matrix);
     }
 
     /// `matrix <- matrix - proj_V(matrix)`.
     pub fn project_perp(&self, matrix: &mut [f64]) {
-        let mut mean = self.sums(matrix);
-        mean.iter_mut().zip(&self.size).for_each(|(m, &s)| *m /= f64::from(s));
+        let mean = self.means(matrix);
         for (&c, v) in self.of.iter().zip(matrix) {
             *v -= mean[c as usize];
         }

@@ -125,9 +125,9 @@ impl<'a> Monitor<'a> {
         (seconds >= self.time_limit).then_some(StopReason::TimeLimit)
     }
 
-    /// Allows the iterations of `settings`, for a second algorithm that takes over.
-    pub(crate) fn extend(&mut self, settings: &Settings) {
-        self.max_iterations = settings.max_iterations.unwrap_or(self.max_iterations);
+    /// Allows `more` iterations to another algorithm that takes over, within the user's limit.
+    pub(crate) fn allow(&mut self, more: usize, settings: &Settings) {
+        self.max_iterations = settings.max_iterations.unwrap_or(self.iterations + more);
     }
 
     /// Seconds since the start.

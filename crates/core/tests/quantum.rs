@@ -12,7 +12,7 @@ use zbound::{
 const VALUE: f64 = 1e-7;
 const MEAN: f64 = 1e-5;
 /// Largest f/eps at which convergence to the default tolerance is asserted.
-const COLDEST: f64 = 1e4;
+const COLDEST: f64 = 1e6;
 
 fn solve(problem: &Problem, settings: &Settings) -> Solution {
     Quantum::default().solve(problem, settings).unwrap()
@@ -55,7 +55,7 @@ fn quantum_bound_is_above_brute_force_at_every_stop() {
     println!(
         "quantum: {count} random models, {converged} converged, {early} of {asked} stopped early, 0 violations"
     );
-    assert!(early * 2000 <= asked, "{early} of {asked} did not converge");
+    assert!(early * 10_000 <= asked, "{early} of {asked} did not converge");
 }
 
 fn compare(

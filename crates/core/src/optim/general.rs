@@ -1,16 +1,14 @@
-//! V_perp for any features, with Newton systems solved on its smaller side.
+//! V_perp for any features, with Newton systems solved among its matrices ([`Ties`]).
 //!
-//! The Newton step of the dual can be found among the matrices of V_perp ([`Ties`]) or as a weighted
-//! least-squares fit of a moment matrix to the Gibbs state ([`Fit`]); both give the step and, to
-//! second order, the optimal moments, which are the primal iterate. The entropy is its own
-//! barrier and the temperature the path parameter.
+//! The Newton step of the dual gives, to second order, the optimal moments, which are the primal
+//! iterate. The entropy is its own barrier and the temperature the path parameter. For features
+//! with many coinciding products V_perp is large and [`super::interior_point`] takes over.
 
 use super::diagonal::power_norm;
-use super::fit::Fit;
 use super::path_newton::DualSpace;
 use super::ties::Ties;
 use crate::features::Classes;
-use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh, multiply};
+use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
 use faer::Par;
 
 /// Any Y whose entries sum to zero over every class, held as a full matrix.
@@ -19,7 +17,7 @@ pub(crate) struct General<'a> {
     a: Square,
     norm: f64,
     rho: Square,
-    system: System,
+    ties: Ties,
     /// Moments of the last Newton step, for the primal value.
     fitted: Option<Vec<f64>>,
     /// The Newton direction at the current state, when the primal value asked for it first.
@@ -27,34 +25,17 @@ pub(crate) struct General<'a> {
     scratch: Square,
 }
 
-enum System {
-    Ties(Ties),
-    Fit(Fit),
-}
-
-/// Up to this many dimensions V_perp is always the better conditioned side.
-const SMALL_PERP: usize = 300;
-
 impl<'a> General<'a> {
-    /// The space for `A = sum_C values_C A_C`.
-    pub(crate) fn new(classes: &'a Classes, values: &[f64], threads: usize) -> Self {
+    /// The space for A in V.
+    pub(crate) fn new(classes: &'a Classes, a: Square, threads: usize) -> Self {
         let n = classes.n();
-        let mut a = Square::zeros(n);
-        classes.fill(values, a.data_mut());
-        let (inside, perp) = (classes.len() as f64, (n * (n + 1) / 2 - classes.len()) as f64);
-        let fit_cost = inside * inside * (0.5 * (n * n) as f64 + inside / 3.0);
-        let ties_cost = perp * perp * (0.5 * (n * n) as f64 + perp / 3.0);
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
-        let system = match perp <= SMALL_PERP as f64 || ties_cost < fit_cost {
-            true => System::Ties(Ties::new(classes, par)),
-            false => System::Fit(Fit::new(classes, par)),
-        };
         General {
             norm: power_norm(&a),
             classes,
             a,
             rho: Square::zeros(n),
-            system,
+            ties: Ties::new(classes, par),
             fitted: None,
             ready: None,
             scratch: Square::zeros(n),
@@ -70,39 +51,27 @@ impl<'a> General<'a> {
     fn fill_rho(&mut self, gibbs: &Gibbs) {
         let n = gibbs.n();
         let weight = |k: usize| n as f64 * gibbs.weights[k];
-        spectral_sum(gibbs, weight, gibbs.rank, &mut self.scratch, &mut self.rho);
+        spectral_sum(&gibbs.eigen.vectors, weight, gibbs.rank, &mut self.scratch, &mut self.rho);
     }
 }
 
 /// `out <- sum_k w_k u_k u_k^T` over the last `rank` eigenvectors.
 pub(super) fn spectral_sum(
-    gibbs: &Gibbs,
+    vectors: &Square,
     w: impl Fn(usize) -> f64,
     rank: usize,
     scratch: &mut Square,
     out: &mut Square,
 ) {
-    let n = gibbs.n();
+    let n = vectors.n();
     let first = n - rank;
     for k in first..n {
         let weight = w(k);
         let target = &mut scratch.data_mut()[n * (k - first)..n * (k - first + 1)];
-        target.iter_mut().zip(gibbs.eigen.vectors.column(k)).for_each(|(t, u)| *t = weight * u);
+        target.iter_mut().zip(vectors.column(k)).for_each(|(t, u)| *t = weight * u);
     }
-    let top = &gibbs.eigen.vectors.data()[n * first..];
+    let top = &vectors.data()[n * first..];
     multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
-}
-
-/// Row i of U as a contiguous column.
-pub(super) fn transposed_vectors(gibbs: &Gibbs) -> Square {
-    let n = gibbs.n();
-    let mut out = Square::zeros(n);
-    for k in 0..n {
-        for (i, u) in gibbs.eigen.vectors.column(k).iter().enumerate() {
-            out.data_mut()[k + n * i] = *u;
-        }
-    }
-    out
 }
 
 impl DualSpace for General<'_> {
@@ -144,11 +113,7 @@ impl DualSpace for General<'_> {
             out.copy_from_slice(&ready);
             return true;
         }
-        let solved = match &mut self.system {
-            System::Ties(ties) => ties.solve(gibbs, tilt, out),
-            System::Fit(fit) => fit.solve(self.classes, gibbs, tilt, out),
-        };
-        let Some(moments) = solved else { return false };
+        let Some(moments) = self.ties.solve(gibbs, tilt, out) else { return false };
         if tilt == 0.0 {
             self.fitted = Some(moments);
         }
@@ -178,7 +143,10 @@ impl DualSpace for General<'_> {
         self.ready = Some(direction);
         let mut sigma = Square::zeros(gibbs.n());
         self.classes.fill(self.fitted.as_deref().unwrap_or_default(), sigma.data_mut());
-        let of_fit = feasible_value(&self.a, &sigma, work);
+        let (of_fit, shrunk) = shrunk_value(&self.a, &sigma, work);
+        if shrunk == 0.0 {
+            return of_fit;
+        }
         // The fit errs by rounding where weights are tiny; the projected state by its residual.
         self.fill_rho(gibbs);
         self.classes.project(self.rho.data_mut());
@@ -189,16 +157,21 @@ impl DualSpace for General<'_> {
 /// `<A, Sigma>/n - tr Sigma log Sigma / n` after shrinking Sigma (unit diagonal, in V) towards I
 /// until it is positive: `(1 - u) Sigma + u I`, as in the paper.
 pub(crate) fn feasible_value(a: &Square, sigma: &Square, work: &mut EigenWork) -> f64 {
+    shrunk_value(a, sigma, work).0
+}
+
+/// The value and u.
+fn shrunk_value(a: &Square, sigma: &Square, work: &mut EigenWork) -> (f64, f64) {
     let n = a.n() as f64;
-    let mut spectrum = Eigen::default();
-    if !eigh(sigma, &mut spectrum, work) {
-        return f64::NEG_INFINITY;
+    let mut spectrum = Vec::new();
+    if !eigenvalues(sigma, &mut spectrum, work) {
+        return (f64::NEG_INFINITY, 1.0);
     }
-    let least = spectrum.values[0];
+    let least = spectrum[0];
     let u = if least < 0.0 { -least / (1.0 - least) } else { 0.0 };
     let diagonal: f64 = a.diagonal().sum();
     let linear = (1.0 - u) * a.dot(sigma) + u * diagonal;
-    let shrunk = spectrum.values.iter().map(|v| (1.0 - u) * v + u);
+    let shrunk = spectrum.iter().map(|v| (1.0 - u) * v + u);
     let entropy: f64 = shrunk.filter(|v| *v > 0.0).map(|v| v * v.ln()).sum();
-    (linear - entropy) / n
+    ((linear - entropy) / n, u)
 }

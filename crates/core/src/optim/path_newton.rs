@@ -5,6 +5,8 @@
 //! decomposition serves one combined step that corrects the residual at t and predicts the
 //! solution at the next, lower t. At t = 1 Newton converges quadratically.
 
+use super::stopping::Progress;
+pub(crate) use super::stopping::Units;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::spectral::{EigenWork, Gibbs, Square};
@@ -60,21 +62,22 @@ const MAX_TRIALS: usize = 30; // step lengths tried along one direction
 const WARM: f64 = 2.0; // above: a warm start is worse than none
 const START_FRACTION: f64 = 0.25; // first temperature, as a fraction of |A|
 
-/// How values of g read as values of phi: `phi = constant + eps g`.
-#[derive(Clone, Copy)]
-pub(crate) struct Units {
-    pub(crate) eps: f64,
-    pub(crate) constant: f64,
+/// How fast the temperature falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// By a factor of up to 10 a step, as the residual allows.
+    Fast,
+    /// By a factor of at most 1.6 a step, from closer solutions: for states that change abruptly.
+    Slow,
 }
 
-impl Units {
-    fn phi(self, g: f64) -> f64 {
-        self.constant + self.eps * g
-    }
-
-    /// The gap in g that a relative tolerance on phi allows at value g.
-    fn allowed(self, relative_tol: f64, g: f64) -> f64 {
-        relative_tol * (g + self.constant / self.eps).abs().max(1.0)
+impl Pace {
+    /// First and largest drop of the temperature, and the residual below which it drops.
+    fn limits(self) -> (f64, f64, f64) {
+        match self {
+            Pace::Fast => (3.0, 10.0, READY),
+            Pace::Slow => (1.6, 1.6, 0.2 * READY),
+        }
     }
 }
 
@@ -83,13 +86,14 @@ impl Units {
 pub(crate) fn minimise(
     space: &mut dyn DualSpace,
     warm: Option<&[f64]>,
+    pace: Pace,
     relative_tol: f64,
     units: Units,
     monitor: &mut Monitor<'_>,
 ) -> Outcome {
     let mut walk = Walk::new(space, warm, monitor);
-    let mut drop = 3.0;
-    let mut ready = READY;
+    let (mut drop, fastest, calm) = pace.limits();
+    let mut ready = calm;
     let mut best_primal = f64::NEG_INFINITY;
     let mut progress = Progress::default();
     let stop = loop {
@@ -115,9 +119,9 @@ pub(crate) fn minimise(
         if walk.t > 1.0 && walk.residual < ready {
             let next = lower(walk.t, drop);
             if walk.try_lower(next) {
-                ready = READY;
+                ready = calm;
                 match walk.residual {
-                    r if r < SMOOTH => drop = (drop * 1.5f64).min(10.0),
+                    r if r < SMOOTH => drop = (drop * 1.5f64).min(fastest),
                     r if r > ROUGH => drop = (drop / 1.5f64).max(1.5),
                     _ => {}
                 }
@@ -130,32 +134,6 @@ pub(crate) fn minimise(
         }
     };
     walk.finish(best_primal, stop)
-}
-
-/// Steps at the final temperature that may pass without halving the gap.
-const PATIENCE: usize = 25;
-
-/// The best gap at the final temperature, and for how many steps it has stood.
-struct Progress {
-    gap: f64,
-    stands: usize,
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        Progress { gap: f64::INFINITY, stands: 0 }
-    }
-}
-
-impl Progress {
-    fn is_stalled(&mut self, gap: f64) -> bool {
-        if gap < 0.5 * self.gap {
-            *self = Progress { gap, stands: 0 };
-        } else {
-            self.stands += 1;
-        }
-        self.stands > PATIENCE
-    }
 }
 
 fn lower(t: f64, drop: f64) -> f64 {

@@ -4,8 +4,7 @@
 //! Hessian is a Gram matrix over pairs of eigenvectors of which one is weighty, with the
 //! diagonal pairs centred, so nothing cancels at low temperature.
 
-use super::fit::class_entries;
-use super::general::transposed_vectors;
+use super::normal_matrix::{class_entries, transposed};
 use crate::features::Classes;
 use crate::spectral::{Cholesky, Gibbs, Square, multiply};
 use faer::Par;
@@ -76,7 +75,7 @@ impl Ties {
         let (n, r) = (gibbs.n(), gibbs.rank);
         let length = n * r - r * (r - 1) / 2;
         self.rows.resize(length * self.ties.len(), 0.0);
-        let transposed = transposed_vectors(gibbs);
+        let transposed = transposed(&gibbs.eigen.vectors);
         let mean = gibbs.mean_value();
         let mut roots = Vec::with_capacity(length);
         for l in n - r..n {

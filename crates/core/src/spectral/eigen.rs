@@ -34,16 +34,30 @@ pub struct EigenWork {
 #[must_use]
 pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let n = a.n();
+    if out.vectors.n() != n || out.values.len() != n {
+        *out = Eigen { values: vec![0.0; n], vectors: Square::zeros(n) };
+    }
+    decompose(a, &mut out.values, Some(&mut out.vectors), work)
+}
+
+/// The eigenvalues alone, in increasing order, as in [`eigh`]; about a third of its cost.
+#[must_use]
+pub(crate) fn eigenvalues(a: &Square, out: &mut Vec<f64>, work: &mut EigenWork) -> bool {
+    out.resize(a.n(), 0.0);
+    decompose(a, out, None, work)
+}
+
+fn decompose(a: &Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
+    let n = a.n();
     let largest = a.data().iter().fold(0.0f64, |m, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
     if !largest.is_finite() || a.data().iter().any(|v| v.is_nan()) {
         return false;
     }
-    if out.vectors.n() != n || out.values.len() != n {
-        *out = Eigen { values: vec![0.0; n], vectors: Square::zeros(n) };
-    }
     if largest == 0.0 || n <= 1 {
-        out.values.copy_from_slice(&a.diagonal().collect::<Vec<_>>());
-        out.vectors = Square::identity(n);
+        values.copy_from_slice(&a.diagonal().collect::<Vec<_>>());
+        if let Some(vectors) = vectors {
+            *vectors = Square::identity(n);
+        }
         return true;
     }
     let params = Spec::<SelfAdjointEvdParams, f64>::default();
@@ -55,18 +69,17 @@ pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let scale = power_of_two(exponent);
     work.scaled.data_mut().iter_mut().zip(a.data()).for_each(|(s, v)| *s = v * scale.0 * scale.1);
     let Some(buffer) = &mut work.buffer else { return false };
-    let values = faer::diag::DiagMut::from_slice_mut(&mut out.values);
     let done = self_adjoint_evd(
         work.scaled.view(),
-        values,
-        Some(out.vectors.view_mut()),
+        faer::diag::DiagMut::from_slice_mut(values),
+        vectors.map(Square::view_mut),
         Par::Seq,
         MemStack::new(buffer),
         params,
     );
     let back = power_of_two(-exponent);
-    out.values.iter_mut().for_each(|v| *v = *v * back.0 * back.1);
-    done.is_ok() && out.values.iter().all(|v| v.is_finite())
+    values.iter_mut().for_each(|v| *v = *v * back.0 * back.1);
+    done.is_ok() && values.iter().all(|v| v.is_finite())
 }
 
 /// `2^e` as a product of two representable powers, for |e| up to 2000.
@@ -97,6 +110,16 @@ mod tests {
                     assert!((sum - a.at(i, j) / scale).abs() < 1e-11, "n={n} scale={scale:e}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn eigenvalues_alone_are_the_same() {
+        for n in [1, 2, 12, 90] {
+            let a = test_matrix(n, 3.0);
+            let (mut e, mut alone, mut work) = (Eigen::default(), Vec::new(), EigenWork::default());
+            assert!(eigh(&a, &mut e, &mut work) && eigenvalues(&a, &mut alone, &mut work));
+            assert!(e.values.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 1e-12 * n as f64));
         }
     }
 

@@ -8,6 +8,7 @@ mod square;
 mod wright_omega;
 
 pub(crate) use cholesky::Cholesky;
+pub(crate) use eigen::eigenvalues;
 pub use eigen::{Eigen, EigenWork, eigh};
 pub(crate) use gibbs::Gibbs;
 pub use square::Square;

@@ -1,7 +1,7 @@
 //! Products of dense matrices held in flat column-major slices, on one thread.
 
 use super::square::Square;
-use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// `out <- M X`, X of `columns` columns.
@@ -43,10 +43,18 @@ pub(crate) fn outer(x: &[f64], y: &[f64], n: usize, r: usize, out: &mut [f64]) {
     matmul(MatMut::from_column_major_slice_mut(out, n, n), Accum::Replace, x, y.transpose(), 1.0, Par::Seq);
 }
 
-/// `out = x^T y` for `rows x k` matrices x, y.
-pub(crate) fn transposed_rectangles(x: &[f64], y: &[f64], rows: usize, out: &mut [f64]) {
-    let k = x.len() / rows.max(1);
-    let (x, y) = (MatRef::from_column_major_slice(x, rows, k), MatRef::from_column_major_slice(y, rows, k));
-    let out = MatMut::from_column_major_slice_mut(out, k, k);
-    matmul(out, Accum::Replace, x.transpose(), y, 1.0, Par::Seq);
+/// `out <- X_low Y_low^T` for two n x r matrices, each without its first rows (`(matrix, rows)`).
+pub(crate) fn lower_rows_outer(x: (&[f64], usize), y: (&[f64], usize), n: usize, r: usize, out: &mut [f64]) {
+    let low = |(m, skip): (_, usize)| MatRef::from_column_major_slice(m, n, r).subrows(skip, n - skip);
+    let out = MatMut::from_column_major_slice_mut(out, n - x.1, n - y.1);
+    matmul(out, Accum::Replace, low(x), low(y).transpose(), 1.0, Par::Seq);
+}
+
+/// Lower triangle of `rows^T rows`, rows being `length x size`.
+pub(crate) fn gram_lower(rows: &[f64], length: usize, size: usize, out: &mut [f64], par: Par) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let view = MatRef::from_column_major_slice(rows, length, size);
+    let out = MatMut::from_column_major_slice_mut(out, size, size);
+    let (left, right) = (view.transpose(), view);
+    triangular::matmul(out, TriangularLower, Accum::Replace, left, Rectangular, right, Rectangular, 1.0, par);
 }

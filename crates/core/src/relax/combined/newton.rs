@@ -72,7 +72,7 @@ impl<'a> Linearised<'a> {
         curvature.solve(&mut pulled);
         let count = point.rest.len();
         let mut lower = vec![0.0; count * count];
-        multiply::transposed_rectangles(&at.gradients, &pulled, space.len(), &mut lower);
+        multiply::transposed_left(&at.gradients, &pulled, space.len(), count, &mut lower);
         for k in 0..count {
             lower[k * (count + 1)] += point.rest[k] / point.weights[k];
         }

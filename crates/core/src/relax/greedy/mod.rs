@@ -5,17 +5,19 @@
 //! one whose lower value exceeds the best upper value is dropped, so the choice is the one that
 //! full solves of all candidates would make.
 
+mod race;
+
 use super::Relaxation;
-use super::quantum::{Bracket, Quantum, bracket};
+use super::quantum::{Bracket, Quantum};
 use crate::error::Result;
 use crate::features::Features;
 use crate::model::VarSet;
-use crate::observer::{Flow, Monitor, Observer, Progress, Silent};
+use crate::observer::{Flow, Monitor, Observer, Progress};
 use crate::problem::Problem;
 use crate::settings::{Greedy, Method, Settings, Solver};
 use crate::solution::{GreedyStep, Solution, StopReason};
 use crate::spectral::{Eigen, Square};
-use rayon::prelude::*;
+use race::{Candidate, Race};
 use std::collections::HashSet;
 
 /// The quantum relaxation on features selected one by one, starting from the problem's.
@@ -36,15 +38,8 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuantumGreedy;
 
-/// Relative brackets of the candidates, round after round; the last decides ties.
-const BRACKETS: [f64; 4] = [3e-2, 1e-3, 1e-6, TIE];
-/// Candidates closer than this, relative to max(eps, |phi|), are ties: the first in the pool wins.
-const TIE: f64 = 1e-9;
 /// `Greedy::Auto` stops when a round gains less than this, relative to max(eps, |phi|).
 const LEAST_GAIN: f64 = 1e-4;
-/// Candidates solved between two looks at the observer, per thread.
-const CHUNK: usize = 16;
-
 impl Relaxation for QuantumGreedy {
     fn solve_with(
         &self,
@@ -156,12 +151,6 @@ impl Selection {
     }
 }
 
-struct Candidate {
-    feature: VarSet,
-    problem: Problem,
-    bracket: Bracket,
-}
-
 /// One round: the `batch` candidates with the smallest bounds (Algorithm 2 has batch = 1).
 fn select(
     problem: &Problem,
@@ -183,64 +172,15 @@ fn select(
         return Ok(Selection::Empty);
     }
     let batch = settings.greedy_batch.min(wanted).min(candidates.len());
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
-    for tolerance in BRACKETS {
-        if candidates.len() <= batch {
-            break;
-        }
-        let inner = Settings { trace: false, max_iterations: None, ..settings.clone() }
-            .with_tol(tolerance)
-            .with_threads(1);
-        for chunk in candidates.chunks_mut(CHUNK * settings.threads) {
-            if let Some(reason) = monitor.interrupted() {
-                return Ok(Selection::Stopped(reason));
-            }
-            match &threads {
-                Ok(pool) if settings.threads > 1 => {
-                    pool.install(|| chunk.par_iter_mut().try_for_each(|c| c.tighten(&inner)))?
-                }
-                _ => chunk.iter_mut().try_for_each(|c| c.tighten(&inner))?,
-            }
-        }
-        let mut uppers: Vec<f64> = candidates.iter().map(|c| c.bracket.upper).collect();
-        uppers.sort_by(f64::total_cmp);
-        // Within rounding a lower value can pass an upper one: a tie is no reason to drop.
-        let cutoff = uppers[batch - 1] + tie_margin(uppers[batch - 1], problem.eps());
-        candidates.retain(|c| !(c.bracket.lower > cutoff));
+    let mut race = Race::new(candidates, batch, settings, problem.eps());
+    if let Some(reason) = race.run(monitor)? {
+        return Ok(Selection::Stopped(reason));
     }
-    Ok(best_of(candidates, batch, problem.eps()))
-}
-
-/// The first candidates in pool order within a tie of the best.
-fn best_of(mut candidates: Vec<Candidate>, batch: usize, eps: f64) -> Selection {
-    let mut chosen = Vec::new();
-    let mut start = None;
-    for _ in 0..batch {
-        let best = candidates.iter().map(|c| c.bracket.upper).fold(f64::INFINITY, f64::min);
-        let margin = tie_margin(best, eps);
-        let Some(at) = candidates.iter().position(|c| c.bracket.lower <= best + margin) else { break };
-        let candidate = candidates.remove(at);
-        start = Some(candidate.bracket.matrix);
-        chosen.push(candidate.feature);
-    }
-    match chosen.len() {
-        0 => Selection::Empty,
-        1 => Selection::Found(chosen, start),
-        _ => Selection::Found(chosen, None),
-    }
-}
-
-fn tie_margin(value: f64, eps: f64) -> f64 {
-    TIE * value.abs().max(eps)
-}
-
-impl Candidate {
-    fn tighten(&mut self, settings: &Settings) -> Result<()> {
-        let next = bracket(&self.problem, &self.bracket.matrix, settings, &mut Silent)?;
-        let (lower, upper) = (self.bracket.lower.max(next.lower), self.bracket.upper.min(next.upper));
-        self.bracket = Bracket { lower, upper, ..next };
-        Ok(())
-    }
+    let winners = race.winners();
+    let features = winners.iter().map(|c| c.feature.clone()).collect();
+    // With several features a round no candidate's dual point has them all.
+    let start = winners.into_iter().next().filter(|_| batch == 1);
+    Ok(Selection::Found(features, start.map(|c| c.bracket.matrix)))
 }
 
 /// Features at XOR-distance one: for alpha in I, for i in 0..d: alpha xor e_i, new and once each.

@@ -1,0 +1,280 @@
+//! The relaxation as a problem in matrices, and the algorithms that solve it.
+
+use super::moments::{linear_moments, named_moments, state_moments};
+use crate::error::Result;
+use crate::features::Classes;
+use crate::observer::Monitor;
+use crate::optim::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller, path_newton};
+use crate::problem::Problem;
+use crate::settings::{Settings, Solver};
+use crate::solution::StopReason;
+use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh};
+
+/// A way to minimise the dual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// Newton's method in V_perp along the temperature, at the given pace.
+    Newton(path_newton::Pace),
+    /// Newton's method in the moments along a barrier.
+    InteriorPoint,
+    /// Algorithm 1 of the paper.
+    ChambollePock,
+}
+
+/// Where an algorithm stopped.
+pub(super) struct Point {
+    /// `F' = F - Y`.
+    pub(super) matrix: Square,
+    /// Its eigenpairs.
+    pub(super) eigen: Eigen,
+    /// Dual value in plain floating point, without the constant of f.
+    pub(super) dual: f64,
+    pub(super) primal: f64,
+    pub(super) means: Vec<f64>,
+    pub(super) pairs: Vec<f64>,
+    pub(super) stop: StopReason,
+}
+
+impl Point {
+    /// Whether another algorithm should have a try.
+    pub(super) fn is_stuck(&self) -> bool {
+        matches!(self.stop, StopReason::Stalled | StopReason::NumericalTrouble)
+    }
+
+    /// The better dual and the better primal of both; `other` came later and its end counts.
+    pub(super) fn better(self, other: Point) -> Point {
+        let converged = [self.stop, other.stop].contains(&StopReason::Converged);
+        let stop = if converged { StopReason::Converged } else { other.stop };
+        let (mut best, rest) = match other.dual < self.dual || !self.dual.is_finite() {
+            true => (other, self),
+            false => (self, other),
+        };
+        if rest.primal > best.primal {
+            best = Point { primal: rest.primal, means: rest.means, pairs: rest.pairs, ..best };
+        }
+        Point { stop, ..best }
+    }
+}
+
+/// Up to this many features the moments are an affordable second side.
+const SMALL: usize = 40;
+
+/// `f = constant + phi^T F phi` with F spread over its classes.
+pub(super) struct Lifted {
+    /// Classes of the features; `None` for (1, x), where every off-diagonal entry is its own.
+    classes: Option<Classes>,
+    matrix: Square,
+    pub(super) constant: f64,
+}
+
+impl Lifted {
+    pub(super) fn new(problem: &Problem) -> Result<Self> {
+        let f = problem.polynomial();
+        let n = problem.features().len();
+        let constant = f.pairwise_part().constant();
+        let mut matrix = Square::zeros(n);
+        if let (true, Some(ising)) = (problem.features().is_linear(), f.as_ising()) {
+            let data = matrix.data_mut();
+            let mut set = |i: usize, j: usize, v: f64| {
+                data[i + n * j] = 0.5 * v;
+                data[j + n * i] = 0.5 * v;
+            };
+            ising.fields().iter().enumerate().for_each(|(i, h)| set(0, i + 1, *h));
+            ising.triples().for_each(|(i, j, v)| set(i + 1, j + 1, v));
+            return Ok(Lifted { classes: None, matrix, constant });
+        }
+        let classes = problem.features().classes();
+        let mut values = classes.represent(f)?;
+        values[0] = 0.0;
+        classes.fill(&values, matrix.data_mut());
+        Ok(Lifted { classes: Some(classes), matrix, constant })
+    }
+
+    /// What to try for `solver`, in this order, until something converges.
+    pub(super) fn algorithms(&self, solver: Solver) -> Vec<Algorithm> {
+        use Algorithm::{ChambollePock, InteriorPoint, Newton};
+        use path_newton::Pace::{Fast, Slow};
+        let mut tried = match &self.classes {
+            _ if solver == Solver::ChambollePock => return vec![ChambollePock],
+            Some(classes) if moments_are_smaller(classes) => vec![InteriorPoint],
+            _ => vec![Newton(Fast), Newton(Slow)],
+        };
+        if self.matrix.n() <= SMALL {
+            let other = if tried[0] == InteriorPoint { Newton(Slow) } else { InteriorPoint };
+            tried.push(other);
+        }
+        tried.push(ChambollePock);
+        tried
+    }
+
+    /// Runs one algorithm, from the `F'` of an earlier solution when its size fits.
+    pub(super) fn run(
+        &self,
+        algorithm: Algorithm,
+        problem: &Problem,
+        start: Option<&Square>,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
+        let n = self.matrix.n();
+        let own;
+        let classes = match &self.classes {
+            Some(classes) => classes,
+            None if matches!(algorithm, Algorithm::Newton(_)) => {
+                return self.newton_linear(algorithm, problem, start, settings, monitor);
+            }
+            None => {
+                own = problem.features().classes();
+                &own
+            }
+        };
+        let start = start.filter(|s| s.n() == n);
+        match algorithm {
+            Algorithm::Newton(pace) => self.newton(pace, classes, problem, start, settings, monitor),
+            Algorithm::InteriorPoint => self.interior_point(classes, problem, start, settings, monitor),
+            Algorithm::ChambollePock => self.chambolle_pock(classes, problem, settings, monitor),
+        }
+    }
+
+    /// Newton on the dual along the temperature by conjugate gradients, for (1, x).
+    fn newton_linear(
+        &self,
+        algorithm: Algorithm,
+        problem: &Problem,
+        start: Option<&Square>,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
+        let (n, ratio) = (self.matrix.n(), self.ratio(problem));
+        let pace = if let Algorithm::Newton(pace) = algorithm { pace } else { path_newton::Pace::Fast };
+        let scaled = self.scaled(ratio);
+        let warm = start.filter(|s| s.n() == n).map(|s| {
+            let difference = self.matrix.diagonal().zip(s.diagonal()).map(|(f, s)| ratio * (f - s));
+            let mut y: Vec<f64> = difference.collect();
+            let mean = y.iter().sum::<f64>() / n as f64;
+            y.iter_mut().for_each(|v| *v -= mean);
+            y
+        });
+        let mut space = Diagonal::new(&scaled);
+        let units = self.units(problem);
+        let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
+        let moments = linear_moments(&space.ahead(&outcome.state), problem);
+        let mut matrix = self.matrix.clone();
+        matrix.data_mut().iter_mut().step_by(n + 1).zip(&outcome.y).for_each(|(m, y)| *m -= y / ratio);
+        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+    }
+
+    /// Newton on the dual along the temperature, in V_perp.
+    fn newton(
+        &self,
+        pace: path_newton::Pace,
+        classes: &Classes,
+        problem: &Problem,
+        start: Option<&Square>,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
+        let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
+        let warm = start.map(|s| self.dual_start(classes, s, problem));
+        let mut space = General::new(classes, scaled, settings.threads);
+        let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
+        let fitted = space.fitted().map(<[f64]>::to_vec);
+        let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
+        let matrix = self.minus(&outcome.y, problem);
+        let moments = named_moments(classes, &moments, problem);
+        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+    }
+
+    fn interior_point(
+        &self,
+        classes: &Classes,
+        problem: &Problem,
+        start: Option<&Square>,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
+        let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
+        let warm = start.map(|s| self.dual_start(classes, s, problem));
+        let outcome =
+            interior_point::minimise(classes, &scaled, warm, settings.tol, units, settings.threads, monitor);
+        let matrix = self.minus(&outcome.y, problem);
+        let moments = named_moments(classes, &outcome.moments, problem);
+        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+    }
+
+    fn chambolle_pock(
+        &self,
+        classes: &Classes,
+        problem: &Problem,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Point {
+        let (eps, ratio) = (problem.eps(), self.ratio(problem));
+        let outcome = chambolle_pock::minimise(classes, &self.matrix, eps, self.constant, settings, monitor);
+        let mut matrix = self.matrix.clone();
+        matrix.data_mut().iter_mut().zip(outcome.y.data()).for_each(|(m, y)| *m -= y);
+        matrix.symmetrize();
+        let mut state = Gibbs::default();
+        let mut work = EigenWork::default();
+        let mut scaled = matrix.clone();
+        scaled.data_mut().iter_mut().for_each(|v| *v *= ratio);
+        let decomposed = state.decompose(&scaled, &mut work);
+        let mut eigen = Eigen::default();
+        let stop = match decomposed && eigh(&matrix, &mut eigen, &mut work) {
+            true => outcome.stop,
+            false => StopReason::NumericalTrouble,
+        };
+        let (means, pairs) = named_moments(classes, &classes.means(outcome.sigma.data()), problem);
+        let dual = if decomposed { eps * state.log_mean } else { f64::INFINITY };
+        Point { matrix, eigen, dual, primal: outcome.primal, means, pairs, stop }
+    }
+
+    /// `n / eps`: the dual is that of `A = (n/eps) F`.
+    fn ratio(&self, problem: &Problem) -> f64 {
+        self.matrix.n() as f64 / problem.eps()
+    }
+
+    fn scaled(&self, ratio: f64) -> Square {
+        let mut scaled = self.matrix.clone();
+        scaled.data_mut().iter_mut().for_each(|v| *v *= ratio);
+        scaled
+    }
+
+    fn units(&self, problem: &Problem) -> path_newton::Units {
+        path_newton::Units { eps: problem.eps(), constant: self.constant }
+    }
+
+    /// `Y n/eps` from an earlier `F'`.
+    fn dual_start(&self, classes: &Classes, start: &Square, problem: &Problem) -> Vec<f64> {
+        let ratio = self.ratio(problem);
+        let difference = self.matrix.data().iter().zip(start.data());
+        let mut y: Vec<f64> = difference.map(|(f, s)| ratio * (f - s)).collect();
+        classes.project_perp(&mut y);
+        y
+    }
+
+    /// `F' = F - Y eps/n`.
+    fn minus(&self, y: &[f64], problem: &Problem) -> Square {
+        let ratio = self.ratio(problem);
+        let mut matrix = self.matrix.clone();
+        matrix.data_mut().iter_mut().zip(y).for_each(|(m, y)| *m -= y / ratio);
+        matrix.symmetrize();
+        matrix
+    }
+
+    /// The point of a state at t = 1, in the units of f.
+    fn point(
+        &self,
+        problem: &Problem,
+        matrix: Square,
+        state: Gibbs,
+        primal: f64,
+        (means, pairs): (Vec<f64>, Vec<f64>),
+        stop: StopReason,
+    ) -> Point {
+        let (eps, ratio) = (problem.eps(), self.ratio(problem));
+        let mut eigen = state.eigen;
+        eigen.values.iter_mut().for_each(|v| *v /= ratio);
+        Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
+    }
+}

@@ -1,0 +1,186 @@
+//! The quantum relaxation a_eps(F) (paper, sections 3 and 4).
+//!
+//! `a_eps(F) = min_{Y in V_perp} eps log((1/n) tr exp((n/eps)(F - Y)))`: whatever Y an algorithm
+//! stops at, the matrix `F' = F - Y` with its eigenpairs is a certificate.
+
+mod lifted;
+mod moments;
+
+use super::Relaxation;
+use crate::certify::{Certificate, Component, Form, Slack};
+use crate::error::{Error, Result};
+use crate::observer::{Monitor, Observer};
+use crate::problem::Problem;
+use crate::settings::{Method, Settings, Solver};
+use crate::solution::Solution;
+use crate::spectral::Square;
+use lifted::{Algorithm, Lifted, Point};
+
+/// The quantum relaxation with the problem's features.
+///
+/// ```
+/// use zbound::relax::{Quantum, Relaxation};
+/// use zbound::{Features, Ising, Problem, Settings};
+/// let model = Ising::new(3, &[0.3, -0.2, 0.1], &[(0, 1, 0.5), (1, 2, -0.4)])?;
+/// let problem = Problem::new(model, Features::degree(3, 1))?;
+/// let solution = Quantum::default().solve(&problem, &Settings::default())?;
+/// let bound = solution.upper.expect("certified");
+/// assert!(bound.phi() > 0.0 && solution.relaxation_gap.unwrap() < 1e-7);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Quantum {
+    /// `F' = F - Y` of an earlier solution with the same features to start from (see
+    /// [`Quantum::from_solution`]).
+    start: Option<Square>,
+}
+
+/// Chambolle-Pock iterations when nothing else is asked for.
+const CHAMBOLLE_POCK_ITERATIONS: usize = 100_000;
+/// Outer iterations of second-order methods; they converge in tens.
+const NEWTON_ITERATIONS: usize = 300;
+/// Chambolle-Pock iterations spent when everything else stalls.
+const FALLBACK_ITERATIONS: usize = 2_000;
+
+impl Quantum {
+    /// A solve that starts from `F'`, a matrix of the problem's size.
+    pub(crate) fn from_matrix(start: Square) -> Self {
+        Quantum { start: Some(start) }
+    }
+
+    /// A solve that starts from the dual point of `solution`, on a nearby problem with the same
+    /// features; solutions of other methods are ignored.
+    #[must_use]
+    pub fn from_solution(solution: &Solution) -> Self {
+        let component = solution.certificate.as_ref().and_then(|c| c.components.first());
+        let start = match component.map(|c| &c.form) {
+            Some(Form::Spectral { matrix, .. }) => Some(matrix.clone()),
+            _ => None,
+        };
+        Quantum { start }
+    }
+}
+
+impl Relaxation for Quantum {
+    fn solve_with(
+        &self,
+        problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        settings.validate()?;
+        let solver = choose(problem, settings)?;
+        check_memory(problem, settings)?;
+        let default_iterations = match solver {
+            Solver::ChambollePock => CHAMBOLLE_POCK_ITERATIONS,
+            _ => NEWTON_ITERATIONS,
+        };
+        let mut monitor = Monitor::new(settings, default_iterations, observer);
+        let lifted = Lifted::new(problem)?;
+        let mut algorithms = lifted.algorithms(solver).into_iter();
+        let first = algorithms.next().unwrap_or(Algorithm::ChambollePock);
+        let mut point = lifted.run(first, problem, self.start.as_ref(), settings, &mut monitor);
+        for algorithm in algorithms.filter(|_| settings.solver == Solver::Auto) {
+            if !point.is_stuck() {
+                break;
+            }
+            let more =
+                if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
+            monitor.allow(more, settings);
+            point = point.better(lifted.run(algorithm, problem, None, settings, &mut monitor));
+        }
+        Ok(finish(problem, lifted.constant, point, solver, monitor))
+    }
+}
+
+/// A bracket of the relaxation's value in plain floating point, and where to go on from.
+pub(crate) struct Bracket {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+    /// `F'` at the end, a start for the next solve.
+    pub(crate) matrix: Square,
+}
+
+/// Solves without a certificate, from `start` when its size fits: for comparing feature sets.
+pub(crate) fn bracket(
+    problem: &Problem,
+    start: &Square,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Bracket> {
+    let mut monitor = Monitor::new(settings, NEWTON_ITERATIONS, observer);
+    let lifted = Lifted::new(problem)?;
+    let first = lifted.algorithms(Solver::Auto)[0];
+    let point = lifted.run(first, problem, Some(start), settings, &mut monitor);
+    Ok(Bracket {
+        lower: lifted.constant + point.primal,
+        upper: lifted.constant + point.dual,
+        matrix: point.matrix,
+    })
+}
+
+fn choose(problem: &Problem, settings: &Settings) -> Result<Solver> {
+    let linear = problem.features().is_linear();
+    match settings.solver {
+        Solver::Auto if linear => Ok(Solver::Newton),
+        Solver::Auto => Ok(Solver::InteriorPoint),
+        Solver::Newton if !linear => Err(Error::Setting(
+            "solver newton needs the features (1, x); use interior-point or chambolle-pock for others".into(),
+        )),
+        Solver::InteriorPoint if linear => Ok(Solver::Newton),
+        Solver::MessagePassing => Err(Error::Setting(
+            "solver message-passing belongs to trw; quantum has newton, interior-point and chambolle-pock"
+                .into(),
+        )),
+        other => Ok(other),
+    }
+}
+
+fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
+    let n = problem.features().len() as u64;
+    let classes = if problem.features().is_linear() { 0 } else { n * (n + 1) / 2 };
+    // (1, x): six n x n matrices. Otherwise the normal equations have at most N <= n(n+1)/2 unknowns
+    // and n(n+1)/2 rows; N is rarely above a quarter of that.
+    let needed = 8 * (6 * n * n + classes / 4 * classes);
+    if needed > settings.memory_limit {
+        return Err(Error::Memory {
+            what: format!("the quantum relaxation with {n} features"),
+            needed_mib: needed >> 20,
+            limit_mib: settings.memory_limit >> 20,
+            hint: "ask for fewer features".into(),
+        });
+    }
+    Ok(())
+}
+
+/// Turns the point into a certificate and the certificate into the bound.
+fn finish(problem: &Problem, constant: f64, point: Point, solver: Solver, monitor: Monitor<'_>) -> Solution {
+    let mut solution = Solution::new(Method::Quantum, point.stop);
+    solution.solver = Some(solver);
+    solution.features = Some(problem.features().clone());
+    solution.estimate = constant + point.dual;
+    solution.means = Some(point.means);
+    let edges = problem.polynomial().pairwise_part().edges().iter();
+    solution.pairwise = Some(edges.zip(&point.pairs).map(|(&[i, j], &v)| (i, j, v)).collect());
+    let form =
+        Form::Spectral { features: problem.features().clone(), matrix: point.matrix, eigen: point.eigen };
+    let certificate = Certificate {
+        eps: problem.eps(),
+        slack: Slack::default(),
+        components: vec![Component { weight: 1.0, form }],
+        witness: None,
+    };
+    match certificate.verify(problem.polynomial()) {
+        Ok(bound) => {
+            solution.upper = Some(bound);
+            solution.relaxation_gap = Some(bound.phi() - (constant + point.primal)).filter(|g| g.is_finite());
+            solution.certificate = Some(certificate);
+        }
+        Err(error) => solution.reason = Some(error.to_string()),
+    }
+    solution.iterations = monitor.iterations;
+    solution.eigendecompositions = monitor.eigendecompositions;
+    solution.seconds = monitor.seconds();
+    solution.trace = monitor.trace;
+    solution
+}
