@@ -3,9 +3,13 @@
 mod proofs;
 
 use proofs::*;
+use zbound::generate::{Family, GenerateSpec, Graph, generate};
 use zbound::io::ReadOptions;
 use zbound::relax::{Combined, LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
-use zbound::{Error, Features, Flow, Ising, Polynomial, Problem, Progress, Settings, Solution, StopReason};
+use zbound::{
+    Error, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent, Solution,
+    StopReason,
+};
 
 fn problem(model: &Ising, eps: f64) -> Problem {
     Problem::new(model.clone(), Features::degree(model.d(), 1)).unwrap().with_temperature(eps).unwrap()
@@ -130,4 +134,54 @@ fn time_limits_and_cancel_return_a_valid_bound() {
     if cubic.polynomial().as_ising().is_none() {
         assert!(matches!(Combined.solve(&cubic, &Settings::default()), Err(Error::NotApplicable(_))));
     }
+}
+
+#[test]
+fn more_features_never_give_a_worse_bound() {
+    let mut random = Random(77);
+    for case in 0..cases(6, 60) {
+        let d = 4 + random.below(3);
+        let model = random_ising(&mut random, d, 1.0);
+        let mut last = f64::INFINITY;
+        for n in [d + 1, d + 3, d + 1 + d * (d - 1) / 2] {
+            let features = Features::first(d, n).unwrap();
+            let problem = Problem::new(model.clone(), features).unwrap();
+            let solution = Combined.solve(&problem, &Settings::default()).unwrap();
+            let bound = upper(&solution);
+            assert!(
+                bound <= last + 1e-7 * bound.abs().max(1.0),
+                "case {case}, {n} features: {bound} > {last}"
+            );
+            last = bound;
+        }
+        let exact = brute_force(&Polynomial::from(model), 1.0);
+        assert!(last >= exact.lo);
+    }
+}
+
+#[test]
+fn sparse_graphs_are_solved_on_chordal_cliques() {
+    let spec = GenerateSpec { family: Family::TrwMixed, graph: Graph::Grid, d: 49, w: 1.0, seed: 3 };
+    let model = generate(&spec).unwrap();
+    let problem = problem(&model, 1.0);
+    let trw = upper(&Trw.solve(&problem, &Settings::default()).unwrap());
+    let solution = Combined.solve(&problem, &Settings::default().with_tol(1e-6)).unwrap();
+    let exact = zbound::exact::exact(&Model::from(model), 1.0, &Settings::default(), &mut Silent).unwrap();
+    let phi = exact.phi_bounds.0;
+    let bound = upper(&solution);
+    println!("7 x 7 grid: {} <= {bound} ({:?}), trw {trw}", phi, solution.stop);
+    assert_eq!(solution.stop, StopReason::Converged);
+    assert!(phi <= bound && bound < trw - 0.1);
+    assert!(solution.certificate.unwrap().slack.squares.len() > 1);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let model = random_ising(&mut Random(5), 33, 0.3);
+    let problem = problem(&model, 1.0);
+    let solve = |threads| {
+        let settings = Settings::default().with_tol(1e-4).with_threads(threads).with_max_iterations(Some(12));
+        upper(&Combined.solve(&problem, &settings).unwrap())
+    };
+    assert_eq!(solve(1), solve(2));
 }

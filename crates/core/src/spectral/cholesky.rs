@@ -6,22 +6,15 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// A factored positive matrix, diagonally scaled to unit diagonal first.
+#[derive(Default)]
 pub(crate) struct Cholesky {
     size: usize,
     factor: Vec<f64>,
     scale: Vec<f64>,
-    /// Threads of the factorisation, used by solves as well.
-    par: Par,
 }
 
 /// Pivots of the scaled matrix below this are rounding and are raised to it.
 const PIVOT_FLOOR: f64 = 1e-15;
-
-impl Default for Cholesky {
-    fn default() -> Self {
-        Cholesky { size: 0, factor: Vec::new(), scale: Vec::new(), par: Par::Seq }
-    }
-}
 
 impl Cholesky {
     /// Factors `rows^T rows + ridge I` (scaled), rows being `length x size` column-major.
@@ -62,14 +55,8 @@ impl Cholesky {
         self.scale_and_factor(ridge, par)
     }
 
-    /// Gives back the memory of the factor, for the next matrix.
-    pub(crate) fn take_storage(&mut self) -> Vec<f64> {
-        std::mem::take(&mut self.factor)
-    }
-
     fn scale_and_factor(&mut self, ridge: f64, par: Par) -> bool {
         let size = self.size;
-        self.par = par;
         let root = |k: usize| 1.0 / self.factor[k * (size + 1)].max(f64::MIN_POSITIVE).sqrt();
         self.scale = (0..size).map(root).collect();
         for j in 0..size {
@@ -111,7 +98,7 @@ impl Cholesky {
         rescale(rhs);
         let factor = MatRef::from_column_major_slice(&self.factor, size, size);
         let view = MatMut::from_column_major_slice_mut(rhs, size, columns);
-        llt::solve::solve_in_place(factor, view, self.par, MemStack::new(&mut []));
+        llt::solve::solve_in_place(factor, view, Par::Seq, MemStack::new(&mut []));
         rescale(rhs);
     }
 }

@@ -5,6 +5,7 @@ mod eigen;
 mod gibbs;
 pub(crate) mod multiply;
 mod square;
+mod tiled;
 mod wright_omega;
 
 pub(crate) use cholesky::Cholesky;
@@ -12,4 +13,5 @@ pub(crate) use eigen::eigenvalues;
 pub use eigen::{Eigen, EigenWork, eigh};
 pub(crate) use gibbs::Gibbs;
 pub use square::Square;
+pub(crate) use tiled::Tiled;
 pub use wright_omega::wright_omega;

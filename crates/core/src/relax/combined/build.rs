@@ -73,7 +73,28 @@ fn cliques(ising: &Ising) -> Vec<Vec<u32>> {
         clique.sort_unstable();
         clique
     };
-    (0..ising.d()).filter(|&p| maximal[p]).map(clique).collect()
+    postorder(&plan.parent).into_iter().filter(|&p| maximal[p]).map(clique).collect()
+}
+
+/// Positions of a forest given by parents, every subtree in one piece: moments that are numbered in
+/// this order make a factor with few tiles.
+fn postorder(parent: &[Option<u32>]) -> Vec<usize> {
+    let mut children = vec![Vec::new(); parent.len()];
+    let mut roots = Vec::new();
+    for (p, up) in parent.iter().enumerate() {
+        match up {
+            Some(up) => children[*up as usize].push(p),
+            None => roots.push(p),
+        }
+    }
+    // Parents before children from the last root on; reversed, children come first.
+    let mut order = Vec::with_capacity(parent.len());
+    while let Some(p) = roots.pop() {
+        order.push(p);
+        roots.extend(&children[p]);
+    }
+    order.reverse();
+    order
 }
 
 /// Moments of all pairs of spins and of products of `spectral` features; entropies of forests, of the

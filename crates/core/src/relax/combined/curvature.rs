@@ -1,59 +1,57 @@
 //! The matrix of a Newton step: curvature of everything that depends on the moments.
 
-use crate::spectral::Cholesky;
-use faer::Par;
+use crate::error::Result;
+use crate::spectral::Tiled;
 
 /// A symmetric matrix over the moments, built entry by entry, then factored.
-pub(super) struct Curvature {
-    count: usize,
-    /// Lower triangle by columns.
-    lower: Vec<f64>,
-    cholesky: Cholesky,
-    par: Par,
-}
+pub(super) struct Curvature(Tiled);
 
 impl Curvature {
-    pub(super) fn new(count: usize, par: Par) -> Self {
-        Curvature { count, lower: Vec::new(), cholesky: Cholesky::default(), par }
+    /// # Errors
+    /// When threads cannot be started.
+    pub(super) fn new(count: usize, threads: usize) -> Result<Self> {
+        Tiled::new(count, threads).map(Curvature)
     }
 
     /// Starts from zero.
     pub(super) fn clear(&mut self) {
-        self.lower = self.cholesky.take_storage();
-        self.lower.clear();
-        self.lower.resize(self.count * self.count, 0.0);
+        self.0.clear();
     }
 
     /// Adds `v` at (a, b) and, being symmetric, at (b, a).
     pub(super) fn add(&mut self, a: usize, b: usize, v: f64) {
-        self.lower[a.max(b) + self.count * a.min(b)] += v;
+        self.0.add(a, b, v);
     }
 
     #[cfg(test)]
     pub(super) fn at(&self, a: usize, b: usize) -> f64 {
-        self.lower[a.max(b) + self.count * a.min(b)]
+        self.0.at(a, b)
     }
 
     /// Adds the entries of a block between its position `at` and every position from there on.
     pub(super) fn add_column(&mut self, numbers: &[u32], at: usize, values: &[f64]) {
         let column = numbers[at] as usize;
-        self.lower[column * (self.count + 1)] += values[at];
+        self.0.add(column, column, values[at]);
         for (&number, v) in numbers[at + 1..].iter().zip(&values[at + 1..]) {
             let row = number as usize;
             // Two entries of one moment meet twice.
             let twice = if row == column { 2.0 } else { 1.0 };
-            self.lower[row.max(column) + self.count * row.min(column)] += twice * v;
+            self.0.add(row, column, twice * v);
         }
     }
 
     /// Factors; `false` when the matrix is not positive definite.
     pub(super) fn factor(&mut self) -> bool {
-        let lower = std::mem::take(&mut self.lower);
-        self.cholesky.factor(lower, self.count, 0.0, self.par)
+        self.0.factor()
     }
 
-    /// Solves in place for the columns of `rhs`.
-    pub(super) fn solve(&self, rhs: &mut [f64]) {
-        self.cholesky.solve(rhs);
+    /// `rhs <- L^{-1} rhs` for its columns, `L L^T` being the matrix.
+    pub(super) fn solve_lower(&self, rhs: &mut [f64]) {
+        self.0.solve_lower(rhs);
+    }
+
+    /// `rhs <- L^{-T} rhs` for its columns.
+    pub(super) fn solve_upper(&self, rhs: &mut [f64]) {
+        self.0.solve_upper(rhs);
     }
 }

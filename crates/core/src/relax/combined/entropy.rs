@@ -217,7 +217,6 @@ fn logarithm(eigen: &Eigen, weight: f64) -> Vec<Square> {
 mod tests {
     use super::*;
     use crate::features::Features;
-    use faer::Par;
 
     #[test]
     fn derivatives_of_every_entropy_agree_with_finite_differences() {
@@ -243,7 +242,7 @@ mod tests {
             for (e, weights) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].iter().enumerate() {
                 let slope = (up.values[e] - down.values[e]) / (2.0 * h);
                 assert!((slope - here.gradients[e * count + k]).abs() < 1e-8, "entropy {e}, moment {k}");
-                let mut curvature = Curvature::new(count, Par::Seq);
+                let mut curvature = Curvature::new(count, 1).unwrap();
                 curvature.clear();
                 add_curvature(&list, &space, &m, weights, &here.spectra, &mut curvature);
                 for l in 0..count {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 /// Largest weight given to the new forests of an iteration.
 const NEW_WEIGHT: f64 = 0.05;
 /// Forests below this weight are forgotten,
-const NO_WEIGHT: f64 = 1e-5;
+const NO_WEIGHT: f64 = 1e-4;
 /// when they are also this many times further from t than the closest.
 const FAR: f64 = 10.0;
 /// Share of the expected gap that a missing forest must explain before it is added.

@@ -7,10 +7,10 @@ use super::forests::{add_forests, drop_forests};
 use super::newton::{Linearised, Step};
 use super::program::{Point, Program, Triple};
 use super::separate::{triangles, violated};
+use crate::error::Result;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::spectral::{EigenWork, Square};
-use faer::Par;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -20,7 +20,9 @@ const TO_BOUNDARY: f64 = 0.95;
 /// further, and the optimality conditions are left behind.
 const CENTRED: f64 = 0.1;
 /// Relative gap from which triangles are separated: before, the moments say little.
-const SEPARATE: f64 = 0.5;
+const SEPARATE: f64 = 0.1;
+/// Violations below this share of the relative gap can wait.
+const SHARE: f64 = 0.1;
 /// Iterations between two rounds of separation.
 const BETWEEN: usize = 3;
 /// Least left side given to a new inequality.
@@ -57,11 +59,14 @@ pub(super) struct Snapshot {
 
 impl InteriorPoint {
     /// Starts at the uniform law, which is inside every constraint.
-    pub(super) fn new(program: Program, par: Par) -> Self {
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub(super) fn new(program: Program, threads: usize) -> Result<Self> {
         let scale = program.theta.iter().fold(1.0f64, |m, v| m.max(v.abs()));
-        InteriorPoint {
+        Ok(InteriorPoint {
             point: program.start(scale),
-            curvature: Curvature::new(program.space.len(), par),
+            curvature: Curvature::new(program.space.len(), threads)?,
             program,
             work: EigenWork::default(),
             all: Vec::new(),
@@ -70,7 +75,7 @@ impl InteriorPoint {
             lower: f64::NEG_INFINITY,
             last_round: 0,
             random: ChaCha8Rng::seed_from_u64(0),
-        }
+        })
     }
 
     /// The best point seen and the best feasible value; `None` before the first iteration.
@@ -95,7 +100,7 @@ impl InteriorPoint {
             if let Some(reason) = monitor.iteration(eps * (self.lower + constant), eps * (upper + constant)) {
                 return reason;
             }
-            since = if gap < 0.9 * narrowest { 0 } else { since + 1 };
+            since = if gap < 0.98 * narrowest { 0 } else { since + 1 };
             narrowest = narrowest.min(gap);
             if gap <= SEPARATE && iteration >= self.last_round + BETWEEN || gap <= tol {
                 if self.separate(mu, gap) {
@@ -161,7 +166,7 @@ impl InteriorPoint {
         if self.all.is_empty() {
             self.all = triangles(&self.program.space);
         }
-        let found = violated(&self.program, &self.all, &self.point.m, gap);
+        let found = violated(&self.program, &self.all, &self.point.m, SHARE * gap);
         if found.is_empty() {
             return false;
         }

@@ -1,10 +1,14 @@
-//! The combined bound: tree entropies over moments that are positive semidefinite and satisfy every
-//! triangle inequality, with an optimised tree distribution.
+//! The combined bound: every entropy and every constraint of the single relaxations in one program.
 //!
-//! In the dual this is the decomposition `f + cuts + z^T S z = sum_T w_T f_T` of docs/theory.md,
-//! section 1. TRW is the case S = 0 without cuts; the other relaxations are run as parts, and the
-//! best certificate seen is the one returned, so the bound is never worse than the parts that ran:
-//! greedy selection is a part up to 20 spins only, and on larger models each part has a time limit.
+//! ```text
+//! max <theta, m> - eps max_k D_k(m)   over moments that are positive semidefinite on the features
+//!                                     asked for, locally consistent, and obey all triangle inequalities
+//! ```
+//! with `D_k` the divergences of all spanning forests, of the quantum relaxation on (1, x), on the
+//! features asked for and on greedy ones, and of the log-det relaxation. In the dual this is the
+//! decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1, which every
+//! iterate of the solver gives. The single relaxations are run first: they give forests and
+//! features, and the best certificate seen is the one returned.
 
 mod build;
 mod curvature;
@@ -14,24 +18,29 @@ mod forests;
 mod interior_point;
 mod newton;
 mod pairs;
+mod parts;
 mod program;
 mod proof;
 mod separate;
 mod space;
 
-use super::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
+use super::Relaxation;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::Ising;
-use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
-use crate::settings::{Greedy, Method, Settings, Solver};
+use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
-use faer::Par;
 use interior_point::InteriorPoint;
+use parts::{Parts, better};
 use program::Program;
 
 /// The combined bound of trees, positivity, triangle inequalities and the single relaxations.
+///
+/// More features, cuts or forests never give a worse bound. **Cost** some 30 to 100 Newton steps of
+/// N^3/3 flops each for N moments: 136 for 16 spins, 5050 for a complete graph of 100, 3669 for a
+/// grid of 400, where a chordal extension of the graph takes the place of all pairs.
 ///
 /// ```
 /// use zbound::relax::{Combined, Quantum, Relaxation};
@@ -49,13 +58,6 @@ pub struct Combined;
 /// Why the single relaxations are all there is.
 const TOO_LARGE: &str =
     "the graph is too large and too dense to combine the relaxations; the best of them is returned";
-/// Spins up to which greedy selection is one of the parts without a time limit.
-const GREEDY_SPINS: usize = 20;
-/// Share of a time limit given to each part.
-const PART_SHARE: f64 = 0.15;
-/// Seconds for a part on larger models when there is no time limit.
-const PART_SECONDS: f64 = 2.0;
-
 impl Relaxation for Combined {
     fn solve_with(
         &self,
@@ -72,7 +74,7 @@ impl Relaxation for Combined {
             )));
         };
         let mut monitor = Monitor::new(settings, 100_000, observer);
-        let (mut best, trw, greedy) = parts(problem, settings, &mut monitor)?;
+        let Parts { mut best, trw, greedy } = Parts::solve(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
         if stop.is_none() && ising.d() > 0 {
             let spectral = spectral_features(problem, &greedy);
@@ -87,6 +89,9 @@ impl Relaxation for Combined {
                     best.reason = Some(TOO_LARGE.into());
                 }
             }
+        }
+        if stop == Some(StopReason::Stalled) && best.is_within(settings.tol, problem.eps()) {
+            stop = Some(StopReason::Converged);
         }
         best.method = Method::Combined;
         best.solver = None;
@@ -119,12 +124,7 @@ fn search(
     monitor: &mut Monitor<'_>,
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
-    let par = if settings.threads > 1 && program.space.len() > 500 {
-        Par::rayon(settings.threads)
-    } else {
-        Par::Seq
-    };
-    let mut method = InteriorPoint::new(program, par);
+    let mut method = InteriorPoint::new(program, settings.threads)?;
     let mut stop = method.run(0.5 * settings.tol, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
@@ -166,78 +166,5 @@ fn check_solver(settings: &Settings) -> Result<()> {
         other => {
             Err(Error::Setting(format!("solver {} is inapplicable to combined; use auto", other.name())))
         }
-    }
-}
-
-/// The better certified of two solutions; an uncertified one never wins.
-fn better(a: Solution, b: Solution) -> Solution {
-    let value = |s: &Solution| s.upper.map_or(f64::INFINITY, |u| u.phi());
-    if value(&a) <= value(&b) { a } else { b }
-}
-
-/// The single relaxations: the best of them, TRW for its trees, greedy selection for its features.
-fn parts(
-    problem: &Problem,
-    settings: &Settings,
-    monitor: &mut Monitor<'_>,
-) -> Result<(Solution, Solution, Solution)> {
-    let d = problem.d();
-    let linear = problem.with_features(Features::degree(d, 1))?;
-    let small = d <= GREEDY_SPINS;
-    let trw = part(&Trw, problem, settings, small, monitor)?;
-    let mut best = trw.clone();
-    let own: [(&dyn Relaxation, &Problem); 3] =
-        [(&Quantum::default(), &linear), (&Quantum::default(), problem), (&LogDet, problem)];
-    for (k, (relaxation, problem)) in own.into_iter().enumerate() {
-        if (k != 1 || !problem.features().is_linear()) && monitor.interrupted().is_none() {
-            best = better(part(relaxation, problem, settings, small, monitor)?, best);
-        }
-    }
-    let mut greedy = Solution::new(Method::QuantumGreedy, StopReason::Stalled);
-    if small && monitor.interrupted().is_none() {
-        let three = match settings.greedy {
-            Greedy::Count(count) => Greedy::Count(count),
-            Greedy::Auto => Greedy::Count(3),
-        };
-        let counted = settings.clone().with_greedy(three);
-        greedy = part(&QuantumGreedy, &linear, &counted, small, monitor)?;
-        best = better(greedy.clone(), best);
-    }
-    Ok((best, trw, greedy))
-}
-
-/// One part under its share of the time; a part that is refused counts as no bound.
-fn part(
-    relaxation: &dyn Relaxation,
-    problem: &Problem,
-    settings: &Settings,
-    small: bool,
-    monitor: &mut Monitor<'_>,
-) -> Result<Solution> {
-    let share = monitor.seconds_left().map(|left| PART_SHARE * left);
-    let limit = if small { share } else { Some(share.unwrap_or(PART_SECONDS).min(PART_SECONDS)) };
-    let inner = Settings {
-        solver: Solver::Auto,
-        trace: false,
-        time_limit_secs: limit,
-        max_iterations: None,
-        ..settings.clone()
-    };
-    let outcome = {
-        let mut relay = |_: &Progress| match monitor.interrupted() {
-            Some(StopReason::Cancelled) => Flow::Stop,
-            _ => Flow::Continue,
-        };
-        relaxation.solve_with(problem, &inner, &mut relay)
-    };
-    match outcome {
-        Ok(solution) => {
-            monitor.eigendecompositions += solution.eigendecompositions;
-            Ok(solution)
-        }
-        Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Features(_)) => {
-            Ok(Solution::new(Method::Combined, StopReason::NumericalTrouble))
-        }
-        Err(error) => Err(error),
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Linearised<'a> {
     at: &'a Evaluation,
     scalings: Vec<Scaling>,
     curvature: &'a Curvature,
-    /// `H^{-1} grad E_k`, one after the other.
+    /// `L^{-1} grad E_k`, one after the other, `H = L L^T` the curvature.
     pulled: Vec<f64>,
     /// `grad E^T H^{-1} grad E + diag(rest / weights)`.
     border: Cholesky,
@@ -69,10 +69,10 @@ impl<'a> Linearised<'a> {
             return None;
         }
         let mut pulled = at.gradients.clone();
-        curvature.solve(&mut pulled);
+        curvature.solve_lower(&mut pulled);
         let count = point.rest.len();
         let mut lower = vec![0.0; count * count];
-        multiply::transposed_left(&at.gradients, &pulled, space.len(), count, &mut lower);
+        multiply::gram_lower(&pulled, space.len(), count, &mut lower, Par::Seq);
         for k in 0..count {
             lower[k * (count + 1)] += point.rest[k] / point.weights[k];
         }
@@ -116,11 +116,12 @@ impl<'a> Linearised<'a> {
             block.gather(aim, 1.0, &mut m);
         }
         program.add_cuts(&nu, &mut m);
-        self.curvature.solve(&mut m);
+        self.curvature.solve_lower(&mut m);
         let (weights, t) = self.border_step(target, predicted, &m);
         for (column, w) in self.pulled.chunks_exact(m.len()).zip(&weights) {
             m.iter_mut().zip(column).for_each(|(m, v)| *m += w * v);
         }
+        self.curvature.solve_upper(&mut m);
         let sigmas: Vec<Square> = space.blocks.iter().map(|b| b.fill(&m, 0.0)).collect();
         let squares = sigmas.iter().zip(&self.scalings).zip(aims).map(|((d, s), mut aim)| {
             aim.data_mut().iter_mut().zip(s.apply(d).data()).for_each(|(a, v)| *a -= v);
@@ -145,14 +146,14 @@ impl<'a> Linearised<'a> {
         self.at.values[k] - self.point.t - self.point.rest[k]
     }
 
-    /// Steps of the weights and of t, given the moments' step at fixed weights.
+    /// Steps of the weights and of t, given L^T times the moments' step at fixed weights.
     fn border_step(&self, target: f64, predicted: Option<&Step>, m: &[f64]) -> (Vec<f64>, f64) {
         let point = self.point;
         let mut first: Vec<f64> = (0..point.rest.len())
             .map(|k| {
                 let second = predicted.map_or(0.0, |s| s.rest[k] * s.weights[k]);
                 let wanted = (target - second) / point.weights[k] - point.rest[k] - self.shortfall(k);
-                wanted - dot(&self.at.gradients[k * m.len()..(k + 1) * m.len()], m)
+                wanted - dot(&self.pulled[k * m.len()..(k + 1) * m.len()], m)
             })
             .collect();
         let mut ones = vec![1.0; first.len()];

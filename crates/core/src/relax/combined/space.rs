@@ -54,13 +54,20 @@ impl Space {
         space
     }
 
-    /// Features of all cliques `(1, x_i)_{i in clique}`.
+    /// Features `(1, x_i)_{i in clique}` of cliques listed children first. A moment is numbered with the last
+    /// clique that holds it, so that elimination in order of the numbers fills in little.
     pub(super) fn cliques(d: usize, cliques: &[Vec<u32>]) -> Result<Self> {
         let features = |clique: &Vec<u32>| {
             let spins = clique.iter().map(|&i| VarSet::singleton(i as usize));
             Features::new(d, std::iter::once(VarSet::EMPTY).chain(spins).collect())
         };
-        Ok(Space::new(d, cliques.iter().map(features).collect::<Result<_>>()?))
+        let mut space = Space::new(d, cliques.iter().rev().map(features).collect::<Result<_>>()?);
+        let last = space.sets.len().saturating_sub(1) as u32;
+        space.sets.reverse();
+        space.numbers.values_mut().for_each(|number| *number = last - *number);
+        let blocks = space.blocks.iter_mut().flat_map(|block| &mut block.numbers);
+        blocks.chain(space.pair_moments.as_flattened_mut()).for_each(|number| *number = last - *number);
+        Ok(space)
     }
 
     fn number(&mut self, features: Features) -> Block {

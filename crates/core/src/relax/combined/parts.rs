@@ -1,0 +1,104 @@
+//! The single relaxations that the combined bound starts from.
+
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::observer::{Flow, Monitor, Progress};
+use crate::problem::Problem;
+use crate::relax::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
+use crate::settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
+use crate::solution::{Solution, StopReason};
+
+/// Spins up to which greedy selection is one of the parts and tree distributions are optimised.
+const SMALL: usize = 20;
+/// Spins up to which log-det keeps the constraints of all pairs.
+const MIDDLE: usize = 60;
+/// Spins above which every part has a time limit, as the combined program is out of reach as well.
+const LARGE: usize = 500;
+/// Seconds of that limit.
+const SECONDS: f64 = 5.0;
+/// Share of the caller's time limit given to each part, on middling and on larger models.
+const SHARE: [f64; 2] = [0.15, 0.05];
+
+/// What the single relaxations found.
+pub(super) struct Parts {
+    pub(super) best: Solution,
+    /// For its forests.
+    pub(super) trw: Solution,
+    /// For its features; without any when greedy selection was not run.
+    pub(super) greedy: Solution,
+}
+
+/// The better certified of two solutions; an uncertified one never wins.
+pub(super) fn better(a: Solution, b: Solution) -> Solution {
+    let value = |s: &Solution| s.upper.map_or(f64::INFINITY, |u| u.phi());
+    if value(&a) <= value(&b) { a } else { b }
+}
+
+impl Parts {
+    /// Runs TRW, quantum on (1, x) and on the problem's features, log-det, and greedy selection on small models.
+    ///
+    /// # Errors
+    /// Settings that a relaxation refuses.
+    pub(super) fn solve(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Self> {
+        let d = problem.d();
+        let linear = problem.with_features(Features::degree(d, 1))?;
+        // The combined program optimises the distribution itself: on larger models a fixed one will do.
+        let rho = if d <= SMALL { settings.rho } else { Rho::Resistance };
+        let pairwise = if d <= MIDDLE { settings.pairwise } else { Pairwise::Edges };
+        let settings = &Settings { rho, pairwise, ..settings.clone() };
+        let trw = part(&Trw, problem, settings, monitor)?;
+        let mut best = trw.clone();
+        let own: [(&dyn Relaxation, &Problem); 3] =
+            [(&Quantum::default(), &linear), (&Quantum::default(), problem), (&LogDet, problem)];
+        for (k, (relaxation, problem)) in own.into_iter().enumerate() {
+            if (k != 1 || !problem.features().is_linear()) && monitor.interrupted().is_none() {
+                best = better(part(relaxation, problem, settings, monitor)?, best);
+            }
+        }
+        let mut greedy = Solution::new(Method::QuantumGreedy, StopReason::Stalled);
+        if d <= SMALL && monitor.interrupted().is_none() {
+            let count = match settings.greedy {
+                Greedy::Count(count) => Greedy::Count(count),
+                Greedy::Auto => Greedy::Count(3),
+            };
+            greedy = part(&QuantumGreedy, &linear, &settings.clone().with_greedy(count), monitor)?;
+            best = better(greedy.clone(), best);
+        }
+        Ok(Parts { best, trw, greedy })
+    }
+}
+
+/// One part under its share of the time; a part that is refused counts as no bound.
+fn part(
+    relaxation: &dyn Relaxation,
+    problem: &Problem,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<Solution> {
+    let share = monitor.seconds_left().map(|left| SHARE[usize::from(problem.d() > MIDDLE)] * left);
+    let limit = if problem.d() <= LARGE { share } else { Some(share.unwrap_or(SECONDS).min(SECONDS)) };
+    let inner = Settings {
+        solver: Solver::Auto,
+        trace: false,
+        time_limit_secs: limit,
+        max_iterations: None,
+        ..settings.clone()
+    };
+    let outcome = {
+        let mut relay = |_: &Progress| match monitor.interrupted() {
+            Some(StopReason::Cancelled) => Flow::Stop,
+            _ => Flow::Continue,
+        };
+        relaxation.solve_with(problem, &inner, &mut relay)
+    };
+    match outcome {
+        Ok(solution) => {
+            monitor.eigendecompositions += solution.eigendecompositions;
+            Ok(solution)
+        }
+        Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Features(_)) => {
+            Ok(Solution::new(Method::Combined, StopReason::NumericalTrouble))
+        }
+        Err(error) => Err(error),
+    }
+}
