@@ -104,8 +104,11 @@ const DENSE_LIMIT: usize = 3000;
 /// works with couplings m/(d - 1) times as large.
 const TREE_DENSITY: usize = 4;
 
-/// Spins above which `auto` leaves the combined bound out: its dense Newton steps take a second at d = 100.
+/// Spins above which `auto` leaves the combined bound out: its Newton steps take a second at d = 100.
 const COMBINED_LIMIT: usize = 60;
+
+/// The same under a time limit, which the combined bound uses up, improving all the while.
+const COMBINED_LIMIT_TIMED: usize = 400;
 
 /// Spins above which `auto` leaves the log-det bound out.
 const LOGDET_LIMIT: usize = 150;
@@ -126,24 +129,25 @@ pub(crate) fn methods(model: &Model, request: &BoundRequest, f: Option<&Polynomi
         MethodChoice::All => Method::ALL.to_vec(),
         MethodChoice::Auto if exact_fits(model, &request.settings, CHEAP_OPERATIONS) => vec![Method::Exact],
         MethodChoice::Auto => match f {
-            Some(f) => bounds_by_size(f),
+            Some(f) => bounds_by_size(f, request.settings.time_limit_secs.is_some()),
             None => vec![Method::Exact],
         },
     }
 }
 
-/// Cheap bounds first, so that an early stop has something of each side.
-fn bounds_by_size(f: &Polynomial) -> Vec<Method> {
+/// Cheap bounds first, so that an early stop has something of each side; `limited` when the time is.
+fn bounds_by_size(f: &Polynomial, limited: bool) -> Vec<Method> {
     let (d, n) = (f.d(), f.d() + 1 + f.terms().len());
     let pairwise = f.as_ising().is_some();
     let has = |method| relaxation(method).is_some();
     let dense = n <= DENSE_LIMIT;
     let sparse = f.pairwise_part().edges().len() <= TREE_DENSITY * d;
-    let combined = pairwise && d <= COMBINED_LIMIT && has(Method::Combined);
+    let limit = if limited { COMBINED_LIMIT_TIMED } else { COMBINED_LIMIT };
+    let combined = pairwise && d <= limit && has(Method::Combined);
     let wanted = [
         (Method::MeanField, true),
         (Method::Quantum, dense || !pairwise),
-        (Method::LogDet, pairwise && !combined && d <= LOGDET_LIMIT),
+        (Method::LogDet, pairwise && !(combined && d <= COMBINED_LIMIT) && d <= LOGDET_LIMIT),
         (Method::Trw, pairwise && (sparse || !dense)),
         (Method::QuantumGreedy, !combined && d <= GREEDY_LIMIT),
         (Method::Combined, combined),
