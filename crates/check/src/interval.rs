@@ -29,17 +29,26 @@ pub(crate) fn exact_add(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
+/// `[a + b, c + d]`, ends moved outward where the sum was rounded inward.
+fn sum_outward([a, b]: [f64; 2], [c, d]: [f64; 2]) -> Interval {
+    let ((lo, lo_miss), (hi, hi_miss)) = (exact_add(a, b), exact_add(c, d));
+    // A miss that is NaN or infinite (overflow) steps outward too.
+    let keep_lo = lo_miss >= 0.0 && lo_miss.is_finite();
+    let keep_hi = hi_miss <= 0.0 && hi_miss.is_finite();
+    Interval { lo: if keep_lo { lo } else { lo.next_down() }, hi: if keep_hi { hi } else { hi.next_up() } }
+}
+
 impl Add for Interval {
     type Output = Interval;
     fn add(self, o: Interval) -> Interval {
-        let ((lo, lo_miss), (hi, hi_miss)) = (exact_add(self.lo, o.lo), exact_add(self.hi, o.hi));
-        // A miss that is NaN or infinite (overflow) steps outward too.
-        let keep_lo = lo_miss >= 0.0 && lo_miss.is_finite();
-        let keep_hi = hi_miss <= 0.0 && hi_miss.is_finite();
-        Interval {
-            lo: if keep_lo { lo } else { lo.next_down() },
-            hi: if keep_hi { hi } else { hi.next_up() },
-        }
+        sum_outward([self.lo, o.lo], [self.hi, o.hi])
+    }
+}
+
+impl Sub for Interval {
+    type Output = Interval;
+    fn sub(self, o: Interval) -> Interval {
+        sum_outward([self.lo, -o.hi], [self.hi, -o.lo])
     }
 }
 
@@ -47,13 +56,6 @@ impl Neg for Interval {
     type Output = Interval;
     fn neg(self) -> Interval {
         Interval { lo: -self.hi, hi: -self.lo }
-    }
-}
-
-impl Sub for Interval {
-    type Output = Interval;
-    fn sub(self, o: Interval) -> Interval {
-        self + -o
     }
 }
 

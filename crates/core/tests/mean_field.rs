@@ -2,7 +2,7 @@
 
 mod proofs;
 
-use proofs::{Random, brute_force, cases, random_ising, random_polynomial};
+use proofs::{Random, brute_force, cases, random_grid, random_ising, random_polynomial};
 use zbound::certify::Witness;
 use zbound::relax::{MeanField, Relaxation, marginal_intervals};
 use zbound::{
@@ -92,19 +92,7 @@ fn the_same_seed_gives_the_same_bits() {
 #[test]
 fn a_large_grid_takes_seconds() {
     let side = cases(30, 100);
-    let mut random = Random(16);
-    let fields: Vec<f64> = (0..side * side).map(|_| random.between(-1.0, 1.0)).collect();
-    let mut couplings = Vec::new();
-    for i in 0..side * side {
-        if (i + 1) % side != 0 {
-            couplings.push((i, i + 1, random.between(-1.0, 1.0)));
-        }
-        if i + side < side * side {
-            couplings.push((i, i + side, random.between(-1.0, 1.0)));
-        }
-    }
-    let solution = MeanField
-        .solve(&problem(Ising::new(side * side, &fields, &couplings).unwrap(), 1.0), &Settings::default());
+    let solution = MeanField.solve(&problem(random_grid(&mut Random(16), side), 1.0), &Settings::default());
     let solution = solution.unwrap();
     eprintln!("{side} x {side}: {:.2} s, {} sweeps", solution.seconds, solution.iterations);
     assert!(matches!(solution.certificate.as_ref().unwrap().witness, Some(Witness::Forest { .. })));

@@ -355,18 +355,7 @@ fn published_bounds_are_met_or_beaten() {
 #[test]
 fn a_large_grid_is_solved_with_effective_resistances() {
     let side = cases(40, 100);
-    let mut random = Random(7);
-    let fields: Vec<f64> = (0..side * side).map(|_| random.between(-1.0, 1.0)).collect();
-    let mut couplings = Vec::new();
-    for i in 0..side * side {
-        if (i + 1) % side != 0 {
-            couplings.push((i, i + 1, random.between(-1.0, 1.0)));
-        }
-        if i + side < side * side {
-            couplings.push((i, i + side, random.between(-1.0, 1.0)));
-        }
-    }
-    let problem = problem(Ising::new(side * side, &fields, &couplings).unwrap(), 1.0);
+    let problem = problem(random_grid(&mut Random(7), side), 1.0);
     let settings = Settings::default().with_rho(Rho::Resistance).with_tol(1e-6);
     let solution = Trw.solve(&problem, &settings).unwrap();
     eprintln!(

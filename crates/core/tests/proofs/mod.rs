@@ -76,6 +76,21 @@ pub fn random_ising(random: &mut Random, d: usize, scale: f64) -> Ising {
     model.with_constant(scale * random.between(-1.0, 1.0)).unwrap()
 }
 
+/// A square grid with fields and couplings in [-1, 1].
+pub fn random_grid(random: &mut Random, side: usize) -> Ising {
+    let fields: Vec<f64> = (0..side * side).map(|_| random.between(-1.0, 1.0)).collect();
+    let mut couplings = Vec::new();
+    for i in 0..side * side {
+        if (i + 1) % side != 0 {
+            couplings.push((i, i + 1, random.between(-1.0, 1.0)));
+        }
+        if i + side < side * side {
+            couplings.push((i, i + side, random.between(-1.0, 1.0)));
+        }
+    }
+    Ising::new(side * side, &fields, &couplings).unwrap()
+}
+
 /// A random pairwise model with a few higher terms.
 pub fn random_polynomial(random: &mut Random, d: usize, scale: f64) -> Polynomial {
     let ising = random_ising(random, d, scale);
