@@ -2,7 +2,7 @@
 
 mod proofs;
 
-use proofs::{Random, brute_force, cases, random_ising};
+use proofs::{Random, brute_force, cases, random_grid, random_ising};
 use serde_json::Value;
 use zbound::record::Status;
 use zbound::relax::{Relaxation, Trw};
