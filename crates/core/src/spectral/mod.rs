@@ -4,6 +4,7 @@ mod cholesky;
 mod eigen;
 mod gibbs;
 pub(crate) mod multiply;
+mod small_eigen;
 mod square;
 mod wright_omega;
 
