@@ -10,10 +10,14 @@ use super::ties::Ties;
 use crate::features::Classes;
 use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
 use faer::Par;
+use std::sync::Arc;
+
+/// Shrinking that costs less than this in the value is no loss.
+const ROUNDING: f64 = 1e-11;
 
 /// Any Y whose entries sum to zero over every class, held as a full matrix.
-pub(crate) struct General<'a> {
-    classes: &'a Classes,
+pub(crate) struct General {
+    classes: Arc<Classes>,
     a: Square,
     norm: f64,
     rho: Square,
@@ -25,17 +29,17 @@ pub(crate) struct General<'a> {
     scratch: Square,
 }
 
-impl<'a> General<'a> {
+impl General {
     /// The space for A in V.
-    pub(crate) fn new(classes: &'a Classes, a: Square, threads: usize) -> Self {
+    pub(crate) fn new(classes: Arc<Classes>, a: Square, threads: usize) -> Self {
         let n = classes.n();
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
         General {
             norm: power_norm(&a),
-            classes,
             a,
             rho: Square::zeros(n),
-            ties: Ties::new(classes, par),
+            ties: Ties::new(&classes, par),
+            classes,
             fitted: None,
             ready: None,
             scratch: Square::zeros(n),
@@ -74,7 +78,7 @@ pub(super) fn spectral_sum(
     multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
 }
 
-impl DualSpace for General<'_> {
+impl DualSpace for General {
     fn len(&self) -> usize {
         self.a.data().len()
     }
@@ -144,7 +148,7 @@ impl DualSpace for General<'_> {
         let mut sigma = Square::zeros(gibbs.n());
         self.classes.fill(self.fitted.as_deref().unwrap_or_default(), sigma.data_mut());
         let (of_fit, shrunk) = shrunk_value(&self.a, &sigma, work);
-        if shrunk == 0.0 {
+        if shrunk * (1.0 + self.norm) < ROUNDING {
             return of_fit;
         }
         // The fit errs by rounding where weights are tiny; the projected state by its residual.

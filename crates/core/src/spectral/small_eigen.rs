@@ -10,7 +10,7 @@ use faer::traits::pulp::Arch;
 /// Up to this size the routines here win.
 pub(super) const SMALL: usize = 48;
 /// Squares below this are zero next to a matrix of size 1: roots of what underflows are inaccurate.
-const TINY_SQUARE: f64 = 1e-280;
+const TINY_SQUARE: f64 = 1e-100;
 /// Off-diagonal entries below this do not couple.
 const UNCOUPLED: f64 = 1e-18;
 /// QL sweeps for one eigenvalue; two or three are usual.
