@@ -12,6 +12,8 @@ use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
 use faer::Par;
 use std::sync::Arc;
 
+/// Residual beyond which feasible points made from the state are bad.
+const FAR: f64 = 0.5;
 /// Shrinking that costs less than this in the value is no loss.
 const ROUNDING: f64 = 1e-11;
 
@@ -26,6 +28,8 @@ pub(crate) struct General {
     fitted: Option<Vec<f64>>,
     /// The Newton direction at the current state, when the primal value asked for it first.
     ready: Option<Vec<f64>>,
+    /// Whether the state is too far from feasible for a primal point that is worth its cost.
+    far: bool,
     scratch: Square,
 }
 
@@ -42,6 +46,7 @@ impl General {
             classes,
             fitted: None,
             ready: None,
+            far: false,
             scratch: Square::zeros(n),
         }
     }
@@ -109,7 +114,9 @@ impl DualSpace for General {
         self.ready = None;
         self.fill_rho(gibbs);
         self.classes.project_perp(self.rho.data_mut());
-        (self.rho.data().iter().map(|v| v * v).sum::<f64>() / gibbs.n() as f64).sqrt()
+        let residual = (self.rho.data().iter().map(|v| v * v).sum::<f64>() / gibbs.n() as f64).sqrt();
+        self.far = residual > FAR;
+        residual
     }
 
     fn direction(&mut self, gibbs: &Gibbs, tilt: f64, _accuracy: f64, out: &mut [f64]) -> bool {
@@ -140,6 +147,9 @@ impl DualSpace for General {
     }
 
     fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64 {
+        if self.far {
+            return f64::NEG_INFINITY;
+        }
         let mut direction = vec![0.0; self.len()];
         if !self.direction(gibbs, 0.0, 0.0, &mut direction) {
             return f64::NEG_INFINITY;

@@ -37,7 +37,12 @@ pub(super) struct SmallWork {
 /// Decomposes the n x n column-major matrix `a` of largest entry about 1; values increasing.
 /// `false` when the iteration does not converge.
 #[must_use]
-pub(super) fn decompose(a: &[f64], values: &mut [f64], vectors: Option<&mut [f64]>, work: &mut SmallWork) -> bool {
+pub(super) fn decompose(
+    a: &[f64],
+    values: &mut [f64],
+    vectors: Option<&mut [f64]>,
+    work: &mut SmallWork,
+) -> bool {
     Arch::new().dispatch(|| work.decompose(a, values, vectors))
 }
 
@@ -120,7 +125,11 @@ impl SmallWork {
             for j in 0..i {
                 let (vj, wj) = (v[j], image[j]);
                 let column = &mut left[stride * j..][..padded];
-                column.iter_mut().zip(v.iter()).zip(image.iter()).for_each(|((a, v), w)| *a -= v * wj + w * vj);
+                column
+                    .iter_mut()
+                    .zip(v.iter())
+                    .zip(image.iter())
+                    .for_each(|((a, v), w)| *a -= v * wj + w * vj);
             }
         }
         self.diagonal[0] = self.a[0];
@@ -329,7 +338,10 @@ mod tests {
         assert!(decompose(&a, &mut alone, None, &mut work) && alone == values, "{name} {n}");
         assert!(values.windows(2).all(|w| w[0] <= w[1]));
         let (orthogonality, residual) = errors(&a, &values, &u);
-        assert!(orthogonality < 3e-14 && residual < 3e-14 * n as f64, "{name} {n}: {orthogonality:e} {residual:e}");
+        assert!(
+            orthogonality < 3e-14 && residual < 3e-14 * n as f64,
+            "{name} {n}: {orthogonality:e} {residual:e}"
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::solution::StopReason;
 use rayon::prelude::*;
 
 /// Relative brackets of the candidates, round after round; the last decides ties.
-const BRACKETS: [f64; 4] = [3e-2, 1e-3, 1e-6, TIE];
+const BRACKETS: [f64; 5] = [1e-2, 1e-3, 1e-4, 1e-6, TIE];
 /// Candidates closer than this, relative to max(eps, |phi|), are ties: the first in the pool wins.
 const TIE: f64 = 1e-9;
 /// The leader is solved this much more accurately than the others.

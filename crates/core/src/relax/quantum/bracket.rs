@@ -101,8 +101,7 @@ impl Kept {
         monitor: &mut Monitor<'_>,
     ) -> Self {
         let units = lifted.units(problem);
-        let outcome =
-            path_newton::minimise(&mut space, Some(warm), Pace::Fast, settings.tol, units, monitor);
+        let outcome = path_newton::minimise(&mut space, Some(warm), Pace::Fast, settings.tol, units, monitor);
         Kept { lifted, space, outcome }
     }
 
