@@ -10,10 +10,16 @@ use super::ties::Ties;
 use crate::features::Classes;
 use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
 use faer::Par;
+use std::sync::Arc;
+
+/// Residual beyond which feasible points made from the state are bad.
+const FAR: f64 = 0.5;
+/// Shrinking that costs less than this in the value is no loss.
+const ROUNDING: f64 = 1e-11;
 
 /// Any Y whose entries sum to zero over every class, held as a full matrix.
-pub(crate) struct General<'a> {
-    classes: &'a Classes,
+pub(crate) struct General {
+    classes: Arc<Classes>,
     a: Square,
     norm: f64,
     rho: Square,
@@ -22,22 +28,25 @@ pub(crate) struct General<'a> {
     fitted: Option<Vec<f64>>,
     /// The Newton direction at the current state, when the primal value asked for it first.
     ready: Option<Vec<f64>>,
+    /// Whether the state is too far from feasible for a primal point that is worth its cost.
+    far: bool,
     scratch: Square,
 }
 
-impl<'a> General<'a> {
+impl General {
     /// The space for A in V.
-    pub(crate) fn new(classes: &'a Classes, a: Square, threads: usize) -> Self {
+    pub(crate) fn new(classes: Arc<Classes>, a: Square, threads: usize) -> Self {
         let n = classes.n();
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
         General {
             norm: power_norm(&a),
-            classes,
             a,
             rho: Square::zeros(n),
-            ties: Ties::new(classes, par),
+            ties: Ties::new(&classes, par),
+            classes,
             fitted: None,
             ready: None,
+            far: false,
             scratch: Square::zeros(n),
         }
     }
@@ -74,7 +83,7 @@ pub(super) fn spectral_sum(
     multiply::outer(&scratch.data()[..n * rank], top, n, rank, out.data_mut());
 }
 
-impl DualSpace for General<'_> {
+impl DualSpace for General {
     fn len(&self) -> usize {
         self.a.data().len()
     }
@@ -105,7 +114,9 @@ impl DualSpace for General<'_> {
         self.ready = None;
         self.fill_rho(gibbs);
         self.classes.project_perp(self.rho.data_mut());
-        (self.rho.data().iter().map(|v| v * v).sum::<f64>() / gibbs.n() as f64).sqrt()
+        let residual = (self.rho.data().iter().map(|v| v * v).sum::<f64>() / gibbs.n() as f64).sqrt();
+        self.far = residual > FAR;
+        residual
     }
 
     fn direction(&mut self, gibbs: &Gibbs, tilt: f64, _accuracy: f64, out: &mut [f64]) -> bool {
@@ -136,6 +147,9 @@ impl DualSpace for General<'_> {
     }
 
     fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64 {
+        if self.far {
+            return f64::NEG_INFINITY;
+        }
         let mut direction = vec![0.0; self.len()];
         if !self.direction(gibbs, 0.0, 0.0, &mut direction) {
             return f64::NEG_INFINITY;
@@ -144,7 +158,7 @@ impl DualSpace for General<'_> {
         let mut sigma = Square::zeros(gibbs.n());
         self.classes.fill(self.fitted.as_deref().unwrap_or_default(), sigma.data_mut());
         let (of_fit, shrunk) = shrunk_value(&self.a, &sigma, work);
-        if shrunk == 0.0 {
+        if shrunk * (1.0 + self.norm) < ROUNDING {
             return of_fit;
         }
         // The fit errs by rounding where weights are tiny; the projected state by its residual.

@@ -45,6 +45,9 @@ const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 0.1)];
 const FIRST_DROP: f64 = 0.3;
 /// The primal point is taken this fraction of mu further down the path.
 const AHEAD: f64 = 0.9;
+/// While mu exceeds this multiple of the gap that is allowed, every so many points are enough.
+const EARLY: f64 = 1e3;
+const SELDOM: usize = 5;
 /// Distance from the path at which the moments are as accurate as they will be reported.
 const POLISHED: f64 = 0.02;
 /// A gap below this fraction of |A| at Y = 0 puts the start further down the path.
@@ -77,7 +80,7 @@ pub(crate) fn minimise(
         let Some(centring) = method.centre() else { break StopReason::NumericalTrouble };
         let allowed = units.allowed(relative_tol, method.dual);
         let least = LAST_MU * allowed;
-        method.keep_primal(&centring);
+        method.keep_primal(&centring, allowed);
         let gap = method.dual - method.primal;
         let limit = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
         if gap <= allowed {
@@ -128,6 +131,8 @@ struct Method<'a> {
     best: Option<(Vec<f64>, Gibbs)>,
     primal: f64,
     moments: Vec<f64>,
+    /// Points of the path since the last whose primal value was taken.
+    unseen: usize,
     matrix: Square,
     scratch: Square,
     work: EigenWork,
@@ -153,6 +158,7 @@ impl<'a> Method<'a> {
             best: None,
             primal: f64::NEG_INFINITY,
             moments,
+            unseen: 0,
             matrix: Square::zeros(n),
             scratch: Square::zeros(n),
             work: EigenWork::default(),
@@ -245,8 +251,14 @@ impl<'a> Method<'a> {
         direction
     }
 
-    /// The primal value of the moments further down the path, or else of those at the current mu.
-    fn keep_primal(&mut self, centring: &Centring) {
+    /// The primal value of the moments further down the path, or else of those at the current mu,
+    /// now and then while the gap is sure to exceed `allowed`: on the path it is about mu.
+    fn keep_primal(&mut self, centring: &Centring, allowed: f64) {
+        self.unseen += 1;
+        if self.mu > EARLY * allowed && self.unseen < SELDOM {
+            return;
+        }
+        self.unseen = 0;
         if !self.try_primal(centring.moments_at(-AHEAD * self.mu)) {
             self.try_primal(centring.moments.clone());
         }

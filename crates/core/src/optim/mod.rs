@@ -1,6 +1,7 @@
 //! One file per optimisation algorithm.
 
 pub(crate) mod chambolle_pock;
+mod class_rows;
 mod diagonal;
 mod general;
 pub(crate) mod graph_system;

@@ -8,6 +8,7 @@
 //! and since A_C and A_D are partial permutations, every product `R_ik R_jl` lands on the entries
 //! (class(i,j), class(k,l)): a product of thin matrices and a scatter instead of n^2 N^2 flops.
 
+use super::class_rows::Rows;
 use super::general::spectral_sum;
 use crate::features::Classes;
 use crate::spectral::{Square, multiply};
@@ -23,7 +24,7 @@ impl NormalMatrix {
     pub(super) fn new(classes: &Classes, par: Par) -> Self {
         let n = classes.n();
         match classes.len() < ROWS_UP_TO * n {
-            true => NormalMatrix::Rows(Rows { entries: class_entries(classes), rows: Vec::new(), par }),
+            true => NormalMatrix::Rows(Rows::new(classes, par)),
             false => NormalMatrix::Resolvents(Resolvents::new(n, par)),
         }
     }
@@ -63,39 +64,6 @@ const SCATTER_COST: f64 = 50.0;
 /// Up to this many classes per feature the Gram matrix costs less than resolvents.
 const ROWS_UP_TO: usize = 4;
 
-/// Columns `sqrt(K_kl) (U^T A_C U)_kl`, one per class.
-pub(super) struct Rows {
-    entries: Vec<Vec<(u32, u32)>>,
-    rows: Vec<f64>,
-    par: Par,
-}
-
-impl Rows {
-    /// **Cost** N^2 n^2 / 2 flops for N classes.
-    fn lower(&mut self, vectors: &Square, kernel: &Square) -> Vec<f64> {
-        let (n, count) = (vectors.n(), self.entries.len());
-        let length = n * (n + 1) / 2;
-        self.rows.resize(length * count, 0.0);
-        let transposed = transposed(vectors);
-        let mut roots = Vec::with_capacity(length);
-        for l in 0..n {
-            let both = |k: usize| if k == l { 1.0 } else { 2.0 };
-            roots.extend((0..=l).map(|k| (both(k) * kernel.at(k, l)).sqrt()));
-        }
-        for (column, entries) in self.rows.chunks_exact_mut(length).zip(&self.entries) {
-            column.fill(0.0);
-            for &(i, j) in entries {
-                let (u, v) = (transposed.column(i as usize), transposed.column(j as usize));
-                add_symmetric_outer(column, u, v, i == j);
-            }
-            column.iter_mut().zip(&roots).for_each(|(v, r)| *v *= r);
-        }
-        let mut lower = vec![0.0; count * count];
-        multiply::gram_lower(&self.rows, length, count, &mut lower, self.par);
-        lower
-    }
-}
-
 /// Row i of U as a contiguous column.
 pub(super) fn transposed(vectors: &Square) -> Square {
     let n = vectors.n();
@@ -118,20 +86,6 @@ pub(super) fn class_entries(classes: &Classes) -> Vec<Vec<(u32, u32)>> {
         }
     }
     entries
-}
-
-/// Adds the upper triangle of `u v^T + v u^T` (or `u u^T`), packed by columns.
-fn add_symmetric_outer(packed: &mut [f64], u: &[f64], v: &[f64], same: bool) {
-    let mut start = 0;
-    for l in 0..u.len() {
-        let target = &mut packed[start..=start + l];
-        if same {
-            target.iter_mut().zip(u).for_each(|(t, a)| *t += a * u[l]);
-        } else {
-            target.iter_mut().zip(u).zip(v).for_each(|((t, a), b)| *t += a * v[l] + b * u[l]);
-        }
-        start += l + 1;
-    }
 }
 
 /// Resolvents at the nodes of a quadrature, side by side.
@@ -294,7 +248,7 @@ mod tests {
                 let log = if s == t { 1.0 / s } else { (s.ln() - t.ln()) / (s - t) };
                 kernel.data_mut()[k] = log + mu / (s * t);
             }
-            let mut rows = Rows { entries: class_entries(&classes), rows: Vec::new(), par: Par::Seq };
+            let mut rows = Rows::new(&classes, Par::Seq);
             let exact = rows.lower(&eigen.vectors, &kernel);
             let found = Resolvents::new(n, Par::Seq).lower(&classes, &eigen.vectors, &sigma, mu);
             let size = classes.len();

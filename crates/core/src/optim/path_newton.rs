@@ -45,6 +45,8 @@ pub(crate) struct Outcome {
     pub(crate) y: Vec<f64>,
     /// The decomposition of `A - Y`.
     pub(crate) state: Gibbs,
+    /// Size of the state's residual.
+    residual: f64,
     /// Best primal value.
     pub(crate) primal: f64,
     /// Why it ended.
@@ -91,7 +93,31 @@ pub(crate) fn minimise(
     units: Units,
     monitor: &mut Monitor<'_>,
 ) -> Outcome {
-    let mut walk = Walk::new(space, warm, monitor);
+    let walk = Walk::new(space, warm, monitor);
+    follow(walk, None, pace, relative_tol, units)
+}
+
+/// Goes on from where an earlier run in the same space ended, to a smaller gap.
+pub(crate) fn resume(
+    space: &mut dyn DualSpace,
+    earlier: Outcome,
+    relative_tol: f64,
+    units: Units,
+    monitor: &mut Monitor<'_>,
+) -> Outcome {
+    let primal = earlier.primal;
+    let walk = Walk::again(space, earlier, monitor);
+    follow(walk, Some(primal), Pace::Fast, relative_tol, units)
+}
+
+/// The main loop; `primal` is the value at the first state if it is known.
+fn follow(
+    mut walk: Walk<'_, '_>,
+    mut primal: Option<f64>,
+    pace: Pace,
+    relative_tol: f64,
+    units: Units,
+) -> Outcome {
     let (mut drop, fastest, calm) = pace.limits();
     let mut ready = calm;
     let mut best_primal = f64::NEG_INFINITY;
@@ -102,7 +128,8 @@ pub(crate) fn minimise(
         }
         let mut dual = f64::NAN;
         if walk.is_near_target(relative_tol, units) {
-            best_primal = best_primal.max(walk.space.primal(&walk.state, &mut walk.work));
+            let value = primal.take().unwrap_or_else(|| walk.space.primal(&walk.state, &mut walk.work));
+            best_primal = best_primal.max(value);
             dual = walk.state.log_mean_at(walk.t);
         }
         let primal = if best_primal.is_finite() { best_primal } else { f64::NAN };
@@ -165,7 +192,29 @@ impl<'a, 'm> Walk<'a, 'm> {
             Some(given) => y.copy_from_slice(given),
             None => space.start(t, &mut y),
         }
-        let mut walk = Walk {
+        let mut walk = Walk::at(space, monitor, y, t);
+        let residual = walk.evaluate_trial(t);
+        walk.failed = !residual.is_finite();
+        walk.accept(t, residual);
+        if warm.is_some() && !(residual < WARM) {
+            walk.restart();
+        }
+        walk
+    }
+
+    /// The walk of an earlier outcome.
+    fn again(space: &'a mut dyn DualSpace, earlier: Outcome, monitor: &'a mut Monitor<'m>) -> Self {
+        let mut walk = Walk::at(space, monitor, earlier.y, 1.0);
+        (walk.state, walk.residual) = (earlier.state, earlier.residual);
+        if !(walk.residual < WARM) {
+            walk.restart();
+        }
+        walk
+    }
+
+    fn at(space: &'a mut dyn DualSpace, monitor: &'a mut Monitor<'m>, y: Vec<f64>, t: f64) -> Self {
+        let len = y.len();
+        Walk {
             space,
             monitor,
             trial_y: y.clone(),
@@ -178,22 +227,16 @@ impl<'a, 'm> Walk<'a, 'm> {
             direction: vec![0.0; len],
             matrix: Square::default(),
             work: EigenWork::default(),
-        };
-        let residual = walk.evaluate_trial(t);
-        walk.failed = !residual.is_finite();
-        walk.accept(t);
-        if warm.is_some() && !(residual < WARM) {
-            walk.restart();
         }
-        walk
     }
 
     /// Forgets a bad warm start.
     fn restart(&mut self) {
         let t = (START_FRACTION * self.space.scale()).max(1.0);
         self.space.start(t, &mut self.trial_y);
-        self.failed = !self.evaluate_trial(t).is_finite();
-        self.accept(t);
+        let residual = self.evaluate_trial(t);
+        self.failed = !residual.is_finite();
+        self.accept(t, residual);
     }
 
     /// Whether the state at t can be within tolerance of the optimum at t = 1: their values differ
@@ -217,11 +260,11 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.space.residual(&self.trial_state)
     }
 
-    fn accept(&mut self, t: f64) {
+    fn accept(&mut self, t: f64, residual: f64) {
         std::mem::swap(&mut self.y, &mut self.trial_y);
         std::mem::swap(&mut self.state, &mut self.trial_state);
         self.t = t;
-        self.residual = self.space.residual(&self.state);
+        self.residual = residual;
     }
 
     fn set_trial(&mut self, step: f64) {
@@ -241,7 +284,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         if !(residual < REJECT) {
             return false;
         }
-        self.accept(next);
+        self.accept(next, residual);
         true
     }
 
@@ -266,7 +309,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             if residual.is_finite()
                 && (end.abs() <= 0.7 * slope && gain > -rounding || gain > 0.1 * step * slope)
             {
-                self.accept(self.t);
+                self.accept(self.t, residual);
                 return true;
             }
             // g is convex along the step: the secant of its slopes points to the minimum.
@@ -286,7 +329,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         if !(residual < 0.5 * self.residual) {
             return false;
         }
-        self.accept(self.t);
+        self.accept(self.t, residual);
         true
     }
 
@@ -294,10 +337,11 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn finish(mut self, primal: f64, stop: StopReason) -> Outcome {
         if self.t != 1.0 && !self.failed {
             self.trial_y.copy_from_slice(&self.y);
-            self.failed = !self.evaluate_trial(1.0).is_finite();
-            self.accept(1.0);
+            let residual = self.evaluate_trial(1.0);
+            self.failed = !residual.is_finite();
+            self.accept(1.0, residual);
         }
         let stop = if self.failed { StopReason::NumericalTrouble } else { stop };
-        Outcome { y: self.y, state: self.state, primal, stop }
+        Outcome { y: self.y, state: self.state, residual: self.residual, primal, stop }
     }
 }

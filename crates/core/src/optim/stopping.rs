@@ -8,7 +8,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    pub(super) fn phi(self, g: f64) -> f64 {
+    pub(crate) fn phi(self, g: f64) -> f64 {
         self.constant + self.eps * g
     }
 

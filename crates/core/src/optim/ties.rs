@@ -8,6 +8,7 @@ use super::normal_matrix::{class_entries, transposed};
 use crate::features::Classes;
 use crate::spectral::{Cholesky, Gibbs, Square, multiply};
 use faer::Par;
+use faer::traits::pulp::Arch;
 
 /// One direction `E_entry - ratio E_pivot` of V_perp, E symmetric unit matrices.
 struct Tie {
@@ -21,6 +22,8 @@ pub(super) struct Ties {
     ties: Vec<Tie>,
     classes: Vec<Vec<(u32, u32)>>,
     rows: Vec<f64>,
+    /// Divided differences of exp where one eigenvalue is weighty, else zero.
+    kernel: Square,
     cholesky: Cholesky,
     par: Par,
 }
@@ -41,7 +44,14 @@ impl Ties {
             };
             class[1..].iter().map(tie).collect::<Vec<_>>()
         });
-        Ties { ties: ties.collect(), classes: entries, rows: Vec::new(), cholesky: Cholesky::default(), par }
+        Ties {
+            ties: ties.collect(),
+            classes: entries,
+            rows: Vec::new(),
+            kernel: Square::zeros(classes.n()),
+            cholesky: Cholesky::default(),
+            par,
+        }
     }
 
     /// Writes the Newton direction and returns the moments it leads to.
@@ -49,7 +59,8 @@ impl Ties {
     /// **Cost** M^2 n r + M^3 / 3 flops, M the dimension of V_perp, r the weighty eigenvalues.
     pub(super) fn solve(&mut self, gibbs: &Gibbs, tilt: f64, out: &mut [f64]) -> Option<Vec<f64>> {
         let n = gibbs.n();
-        let mut step = self.fill(gibbs, tilt);
+        self.fill_kernel(gibbs);
+        let mut step = Arch::new().dispatch(|| self.fill(gibbs, tilt));
         let length = n * gibbs.rank - gibbs.rank * (gibbs.rank - 1) / 2;
         if !self.ties.is_empty() {
             if !self.cholesky.factor_gram(&self.rows, length, self.ties.len(), RIDGE, self.par) {
@@ -70,7 +81,21 @@ impl Ties {
         Some(self.moments_after(gibbs, out))
     }
 
+    fn fill_kernel(&mut self, gibbs: &Gibbs) {
+        let n = gibbs.n();
+        let kernel = self.kernel.data_mut();
+        kernel.fill(0.0);
+        for l in n - gibbs.rank..n {
+            for k in 0..=l {
+                let value = gibbs.exp_kernel(k, l);
+                kernel[k + n * l] = value;
+                kernel[l + n * k] = value;
+            }
+        }
+    }
+
     /// Fills the Gram rows and returns the right-hand side `<rho + tilt rho', D>`.
+    #[inline(always)]
     fn fill(&mut self, gibbs: &Gibbs, tilt: f64) -> Vec<f64> {
         let (n, r) = (gibbs.n(), gibbs.rank);
         let length = n * r - r * (r - 1) / 2;
@@ -79,7 +104,7 @@ impl Ties {
         let mean = gibbs.mean_value();
         let mut roots = Vec::with_capacity(length);
         for l in n - r..n {
-            roots.extend((0..l).map(|k| (2.0 * gibbs.exp_kernel(k, l)).sqrt()));
+            roots.extend(self.kernel.column(l)[..l].iter().map(|v| (2.0 * v).sqrt()));
             roots.push(gibbs.weights[l].sqrt());
         }
         let mut rhs = Vec::with_capacity(self.ties.len());
@@ -116,7 +141,7 @@ impl Ties {
         let shift: f64 = (0..n).map(|k| gibbs.weights[k] * second.at(k, k)).sum();
         for l in 0..n {
             for k in 0..n {
-                let moved = -gibbs.exp_kernel(k, l) * second.at(k, l);
+                let moved = -self.kernel.at(k, l) * second.at(k, l);
                 second.data_mut()[k + n * l] =
                     if k == l { gibbs.weights[k] * (1.0 + shift) + moved } else { moved };
             }
@@ -137,6 +162,7 @@ fn entry_weight(i: u32, j: u32) -> f64 {
 }
 
 /// Adds `scale (u_i u_j^T + u_j u_i^T)` (or `u_i u_i^T`) in the eigenbasis, rows k <= l, l weighty.
+#[inline(always)]
 fn add_top_outer(row: &mut [f64], transposed: &Square, (i, j): (u32, u32), scale: f64, r: usize) {
     let n = transposed.n();
     let (u, v) = (transposed.column(i as usize), transposed.column(j as usize));

@@ -4,6 +4,7 @@ mod cholesky;
 mod eigen;
 mod gibbs;
 pub(crate) mod multiply;
+mod small_eigen;
 mod square;
 mod tiled;
 mod wright_omega;

@@ -165,8 +165,7 @@ fn select(
     let mut candidates = Vec::new();
     for feature in pool(problem.d(), features) {
         let extended = problem.with_features(features.with(problem.d(), feature.clone())?)?;
-        let open = Bracket { lower: f64::NEG_INFINITY, upper: f64::INFINITY, matrix: start.clone() };
-        candidates.push(Candidate { feature, problem: extended, bracket: open });
+        candidates.push(Candidate { feature, bracket: Bracket::open(extended, start.clone()) });
     }
     if candidates.is_empty() {
         return Ok(Selection::Empty);
@@ -180,7 +179,7 @@ fn select(
     let features = winners.iter().map(|c| c.feature.clone()).collect();
     // With several features a round no candidate's dual point has them all.
     let start = winners.into_iter().next().filter(|_| batch == 1);
-    Ok(Selection::Found(features, start.map(|c| c.bracket.matrix)))
+    Ok(Selection::Found(features, start.map(|c| c.bracket.into_matrix())))
 }
 
 /// Features at XOR-distance one: for alpha in I, for i in 0..d: alpha xor e_i, new and once each.

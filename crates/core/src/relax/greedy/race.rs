@@ -3,14 +3,13 @@
 use crate::error::Result;
 use crate::model::VarSet;
 use crate::observer::{Flow, Monitor, Progress};
-use crate::problem::Problem;
-use crate::relax::quantum::{Bracket, bracket};
+use crate::relax::quantum::Bracket;
 use crate::settings::Settings;
 use crate::solution::StopReason;
 use rayon::prelude::*;
 
 /// Relative brackets of the candidates, round after round; the last decides ties.
-const BRACKETS: [f64; 4] = [3e-2, 1e-3, 1e-6, TIE];
+const BRACKETS: [f64; 5] = [1e-2, 1e-3, 1e-4, 1e-6, TIE];
 /// Candidates closer than this, relative to max(eps, |phi|), are ties: the first in the pool wins.
 const TIE: f64 = 1e-9;
 /// The leader is solved this much more accurately than the others.
@@ -21,8 +20,6 @@ const CHUNK: usize = 16;
 /// A feature that may be added.
 pub(super) struct Candidate {
     pub(super) feature: VarSet,
-    /// The problem with it.
-    pub(super) problem: Problem,
     pub(super) bracket: Bracket,
 }
 
@@ -127,15 +124,10 @@ fn tie_margin(value: f64, eps: f64) -> f64 {
 impl Candidate {
     /// Solves to the tolerance of `settings`, or until the lower value exceeds `cutoff`.
     fn tighten(&mut self, settings: &Settings, cutoff: f64) -> Result<()> {
-        let (lower, upper) = (self.bracket.lower, self.bracket.upper);
-        let close = upper.is_finite() && upper - lower <= settings.tol * upper.abs().max(self.problem.eps());
-        if close || lower > cutoff {
+        if self.bracket.is_within(settings.tol) || self.bracket.lower > cutoff {
             return Ok(());
         }
         let mut until = |p: &Progress| if p.lower > cutoff { Flow::Stop } else { Flow::Continue };
-        let next = bracket(&self.problem, &self.bracket.matrix, settings, &mut until)?;
-        let (lower, upper) = (self.bracket.lower.max(next.lower), self.bracket.upper.min(next.upper));
-        self.bracket = Bracket { lower, upper, ..next };
-        Ok(())
+        self.bracket.tighten(settings, &mut until)
     }
 }

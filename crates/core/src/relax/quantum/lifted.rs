@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::settings::{Settings, Solver};
 use crate::solution::StopReason;
 use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh};
+use std::sync::Arc;
 
 /// A way to minimise the dual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ const SMALL: usize = 40;
 /// `f = constant + phi^T F phi` with F spread over its classes.
 pub(super) struct Lifted {
     /// Classes of the features; `None` for (1, x), where every off-diagonal entry is its own.
-    classes: Option<Classes>,
+    classes: Option<Arc<Classes>>,
     matrix: Square,
     pub(super) constant: f64,
 }
@@ -87,7 +88,7 @@ impl Lifted {
         let mut values = classes.represent(f)?;
         values[0] = 0.0;
         classes.fill(&values, matrix.data_mut());
-        Ok(Lifted { classes: Some(classes), matrix, constant })
+        Ok(Lifted { classes: Some(Arc::new(classes)), matrix, constant })
     }
 
     /// What to try for `solver`, in this order, until something converges.
@@ -124,7 +125,7 @@ impl Lifted {
                 return self.newton_linear(algorithm, problem, start, settings, monitor);
             }
             None => {
-                own = problem.features().classes();
+                own = Arc::new(problem.features().classes());
                 &own
             }
         };
@@ -168,7 +169,7 @@ impl Lifted {
     fn newton(
         &self,
         pace: path_newton::Pace,
-        classes: &Classes,
+        classes: &Arc<Classes>,
         problem: &Problem,
         start: Option<&Square>,
         settings: &Settings,
@@ -176,7 +177,7 @@ impl Lifted {
     ) -> Point {
         let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
         let warm = start.map(|s| self.dual_start(classes, s, problem));
-        let mut space = General::new(classes, scaled, settings.threads);
+        let mut space = General::new(classes.clone(), scaled, settings.threads);
         let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
         let fitted = space.fitted().map(<[f64]>::to_vec);
         let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
@@ -229,6 +230,16 @@ impl Lifted {
         Point { matrix, eigen, dual, primal: outcome.primal, means, pairs, stop }
     }
 
+    /// V_perp and the dual point of `start` in it, where Newton's method there comes first.
+    pub(super) fn space(&self, problem: &Problem, start: &Square) -> Option<(General, Vec<f64>)> {
+        let classes = self.classes.as_ref().filter(|c| start.n() == c.n())?;
+        let newton = Algorithm::Newton(path_newton::Pace::Fast);
+        (self.algorithms(Solver::Auto)[0] == newton).then(|| {
+            let space = General::new(classes.clone(), self.scaled(self.ratio(problem)), 1);
+            (space, self.dual_start(classes, start, problem))
+        })
+    }
+
     /// `n / eps`: the dual is that of `A = (n/eps) F`.
     fn ratio(&self, problem: &Problem) -> f64 {
         self.matrix.n() as f64 / problem.eps()
@@ -240,7 +251,7 @@ impl Lifted {
         scaled
     }
 
-    fn units(&self, problem: &Problem) -> path_newton::Units {
+    pub(super) fn units(&self, problem: &Problem) -> path_newton::Units {
         path_newton::Units { eps: problem.eps(), constant: self.constant }
     }
 
@@ -254,7 +265,7 @@ impl Lifted {
     }
 
     /// `F' = F - Y eps/n`.
-    fn minus(&self, y: &[f64], problem: &Problem) -> Square {
+    pub(super) fn minus(&self, y: &[f64], problem: &Problem) -> Square {
         let ratio = self.ratio(problem);
         let mut matrix = self.matrix.clone();
         matrix.data_mut().iter_mut().zip(y).for_each(|(m, y)| *m -= y / ratio);

@@ -3,6 +3,7 @@
 //! `a_eps(F) = min_{Y in V_perp} eps log((1/n) tr exp((n/eps)(F - Y)))`: whatever Y an algorithm
 //! stops at, the matrix `F' = F - Y` with its eigenpairs is a certificate.
 
+mod bracket;
 mod lifted;
 mod moments;
 
@@ -14,6 +15,7 @@ use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use crate::spectral::Square;
+pub(crate) use bracket::Bracket;
 use lifted::{Algorithm, Lifted, Point};
 
 /// The quantum relaxation with the problem's features.
@@ -91,32 +93,6 @@ impl Relaxation for Quantum {
         }
         Ok(finish(problem, lifted.constant, point, solver, monitor))
     }
-}
-
-/// A bracket of the relaxation's value in plain floating point, and where to go on from.
-pub(crate) struct Bracket {
-    pub(crate) lower: f64,
-    pub(crate) upper: f64,
-    /// `F'` at the end, a start for the next solve.
-    pub(crate) matrix: Square,
-}
-
-/// Solves without a certificate, from `start` when its size fits: for comparing feature sets.
-pub(crate) fn bracket(
-    problem: &Problem,
-    start: &Square,
-    settings: &Settings,
-    observer: &mut dyn Observer,
-) -> Result<Bracket> {
-    let mut monitor = Monitor::new(settings, NEWTON_ITERATIONS, observer);
-    let lifted = Lifted::new(problem)?;
-    let first = lifted.algorithms(Solver::Auto)[0];
-    let point = lifted.run(first, problem, Some(start), settings, &mut monitor);
-    Ok(Bracket {
-        lower: lifted.constant + point.primal,
-        upper: lifted.constant + point.dual,
-        matrix: point.matrix,
-    })
 }
 
 fn choose(problem: &Problem, settings: &Settings) -> Result<Solver> {
