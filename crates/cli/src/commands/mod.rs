@@ -1,6 +1,8 @@
 //! One file per command.
 
 pub(crate) mod bench;
+mod bench_memory;
+mod bench_qics;
 mod bench_quantum;
 pub(crate) mod bound;
 pub(crate) mod completions;

@@ -23,6 +23,24 @@ pub(crate) trait DualSpace {
     /// `out <- (A - Y) / t`.
     fn assemble(&self, y: &[f64], t: f64, out: &mut Square);
 
+    /// Decomposes `matrix`, which belongs to temperature `t`; a space may follow only what matters
+    /// from the accepted state, and then says so in [`Gibbs::partial`].
+    fn decompose(
+        &mut self,
+        matrix: &mut Square,
+        _t: f64,
+        _near: Near<'_>,
+        out: &mut Gibbs,
+        work: &mut EigenWork,
+    ) -> bool {
+        out.decompose_in_place(matrix, work)
+    }
+
+    /// How fast the temperature falls.
+    fn pace(&self) -> Pace {
+        Pace { ready: READY, growth: 1.5 }
+    }
+
     /// Size of `proj_perp(n rho)`, dimensionless: about 1 when the state is far from feasible.
     fn residual(&mut self, gibbs: &Gibbs) -> f64;
 
@@ -35,6 +53,22 @@ pub(crate) trait DualSpace {
 
     /// Value of g's primal at a feasible point made from the state at t = 1.
     fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64;
+}
+
+/// When the temperature is lowered, and how much the factor between temperatures changes.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Largest residual from which the temperature is lowered.
+    pub(crate) ready: f64,
+    /// Change of the factor after a smooth or a rough step.
+    pub(crate) growth: f64,
+}
+
+/// The accepted state, with the point and the temperature it belongs to.
+pub(crate) struct Near<'a> {
+    pub(crate) state: &'a Gibbs,
+    pub(crate) y: &'a [f64],
+    pub(crate) t: f64,
 }
 
 /// Where the method stands; the state belongs to `(y, t)`.
@@ -88,8 +122,9 @@ pub(crate) fn minimise(
     monitor: &mut Monitor<'_>,
 ) -> Outcome {
     let mut walk = Walk::new(space, warm, monitor);
+    let pace = walk.space.pace();
     let mut drop = 3.0;
-    let mut ready = READY;
+    let mut ready = pace.ready;
     let mut best_primal = f64::NEG_INFINITY;
     let mut progress = Progress::default();
     let stop = loop {
@@ -104,7 +139,12 @@ pub(crate) fn minimise(
         let primal = if best_primal.is_finite() { best_primal } else { f64::NAN };
         let limit = walk.monitor.iteration(units.phi(primal), units.phi(dual));
         if dual - primal <= units.allowed(relative_tol, dual) {
-            break StopReason::Converged;
+            if !walk.state.partial {
+                break StopReason::Converged;
+            }
+            // The values above are those of the top of the spectrum: look at all of it.
+            walk.failed = !walk.complete();
+            continue;
         }
         if let Some(reason) = limit {
             break reason;
@@ -115,10 +155,10 @@ pub(crate) fn minimise(
         if walk.t > 1.0 && walk.residual < ready {
             let next = lower(walk.t, drop);
             if walk.try_lower(next) {
-                ready = READY;
+                ready = pace.ready;
                 match walk.residual {
-                    r if r < SMOOTH => drop = (drop * 1.5f64).min(10.0),
-                    r if r > ROUGH => drop = (drop / 1.5f64).max(1.5),
+                    r if r < SMOOTH => drop = (drop * pace.growth).min(10.0),
+                    r if r > ROUGH => drop = (drop / pace.growth).max(1.5),
                     _ => {}
                 }
             } else {
@@ -233,7 +273,8 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn evaluate_trial(&mut self, t: f64) -> f64 {
         self.space.assemble(&self.trial_y, t, &mut self.matrix);
         self.monitor.eigendecompositions += 1;
-        if !self.trial_state.decompose(&self.matrix, &mut self.work) {
+        let near = Near { state: &self.state, y: &self.y, t: self.t };
+        if !self.space.decompose(&mut self.matrix, t, near, &mut self.trial_state, &mut self.work) {
             return f64::NAN;
         }
         self.space.residual(&self.trial_state)
@@ -312,12 +353,24 @@ impl<'a, 'm> Walk<'a, 'm> {
         true
     }
 
+    /// Replaces a partial state by the full one.
+    fn complete(&mut self) -> bool {
+        self.space.assemble(&self.y, self.t, &mut self.matrix);
+        self.monitor.eigendecompositions += 1;
+        let done = self.state.decompose_in_place(&mut self.matrix, &mut self.work);
+        self.residual = self.space.residual(&self.state);
+        done && self.residual.is_finite()
+    }
+
     /// Returns to t = 1 if the walk was stopped on the way: Y is feasible at any temperature.
     fn finish(mut self, primal: f64, stop: StopReason) -> Outcome {
         if self.t != 1.0 && !self.failed {
             self.trial_y.copy_from_slice(&self.y);
             self.failed = !self.evaluate_trial(1.0).is_finite();
             self.accept(1.0);
+        }
+        if self.state.partial && !self.failed {
+            self.failed = !self.complete();
         }
         let stop = if self.failed { StopReason::NumericalTrouble } else { stop };
         Outcome { y: self.y, state: self.state, primal, stop }

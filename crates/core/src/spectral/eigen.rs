@@ -25,6 +25,9 @@ pub struct EigenWork {
     buffer: Option<MemBuffer>,
 }
 
+/// From this size on the backend's scratch is not kept: it is large, and cheap next to its use.
+const KEEP_SCRATCH: usize = 600;
+
 /// Decomposes the symmetric matrix `a` (its lower triangle is read) into `out`, on one thread.
 ///
 /// The input is scaled by an exact power of two first. Returns `false`, leaving `out` without
@@ -33,6 +36,18 @@ pub struct EigenWork {
 /// **Cost** about 9 n^3 flops, one n x n copy.
 #[must_use]
 pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
+    let mut scaled = std::mem::take(&mut work.scaled);
+    scaled.reset(a.n());
+    scaled.data_mut().copy_from_slice(a.data());
+    let done = eigh_in_place(&mut scaled, out, work);
+    work.scaled = scaled;
+    done
+}
+
+/// As [`eigh`] without the copy: `a` is scaled by a power of two and back, which changes only
+/// entries some 300 decades below the largest.
+#[must_use]
+pub(crate) fn eigh_in_place(a: &mut Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let n = a.n();
     let largest = a.data().iter().fold(0.0f64, |m, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
     if !largest.is_finite() || a.data().iter().any(|v| v.is_nan()) {
@@ -47,24 +62,25 @@ pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
         return true;
     }
     let params = Spec::<SelfAdjointEvdParams, f64>::default();
-    if work.n != n || work.buffer.is_none() {
-        let bytes = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
-        *work = EigenWork { n, scaled: Square::zeros(n), buffer: Some(MemBuffer::new(bytes)) };
-    }
+    let buffer = work.buffer.take().filter(|_| work.n == n);
+    let mut buffer = buffer.unwrap_or_else(|| {
+        MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params))
+    });
     let exponent = -(largest.log2().floor() as i32);
-    let scale = power_of_two(exponent);
-    work.scaled.data_mut().iter_mut().zip(a.data()).for_each(|(s, v)| *s = v * scale.0 * scale.1);
-    let Some(buffer) = &mut work.buffer else { return false };
+    a.scale_by(power_of_two(exponent));
     let values = faer::diag::DiagMut::from_slice_mut(&mut out.values);
     let done = self_adjoint_evd(
-        work.scaled.view(),
+        a.view(),
         values,
         Some(out.vectors.view_mut()),
         Par::Seq,
-        MemStack::new(buffer),
+        MemStack::new(&mut buffer),
         params,
     );
     let back = power_of_two(-exponent);
+    a.scale_by(back);
+    work.n = n;
+    work.buffer = (n < KEEP_SCRATCH).then_some(buffer);
     out.values.iter_mut().for_each(|v| *v = *v * back.0 * back.1);
     done.is_ok() && out.values.iter().all(|v| v.is_finite())
 }
