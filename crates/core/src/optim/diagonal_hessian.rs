@@ -69,6 +69,8 @@ impl DiagonalHessian {
                 out.iter_mut().zip(image).zip(u).for_each(|((o, m), u)| *o += m * u);
             }
         }
+        // Nothing to do for orthonormal vectors; those of a partial state are not.
+        center(out);
     }
 
     /// Solves `H x = rhs` on zero-sum vectors to the relative `accuracy`.

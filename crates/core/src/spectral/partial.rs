@@ -68,15 +68,20 @@ impl PartialEigen {
             multiply::tall_times(block, n, self.small.eigen.vectors.data(), b, &mut self.spare, false);
             std::mem::swap(block, &mut self.spare);
         }
-        for step in 0..=task.max_steps {
+        let mut last = f64::INFINITY;
+        for left in (0..=task.max_steps).rev() {
             let size = self.residual(n, values);
             if size <= task.tolerance {
                 vectors.copy_from_slice(&self.x);
                 return true;
             }
-            if step == task.max_steps || !size.is_finite() || !self.improve(task, values) {
+            // At the present rate the tolerance must come within reach.
+            let forecast = size * (size / last).min(1.0).powi(left as i32);
+            let hopeless = last.is_finite() && forecast > task.tolerance;
+            if left == 0 || hopeless || !size.is_finite() || !self.improve(task, values) {
                 break;
             }
+            last = size;
         }
         false
     }
