@@ -1,4 +1,7 @@
 //! Peak memory of this process, where the system tells.
+//!
+//! The C library keeps freed blocks, which would hide memory used again; with the environment variable
+//! `MALLOC_MMAP_THRESHOLD_=65536` it returns them, so the peak is measured only then.
 
 use std::fs;
 
@@ -8,8 +11,9 @@ pub(super) struct PeakMemory {
 }
 
 impl PeakMemory {
-    /// Resets the peak; `None` where `/proc` does not allow it.
+    /// Resets the peak; `None` where `/proc` does not allow it or the C library keeps freed blocks.
     pub(super) fn start() -> Option<Self> {
+        std::env::var_os("MALLOC_MMAP_THRESHOLD_")?;
         fs::write("/proc/self/clear_refs", "5").ok()?;
         Some(PeakMemory { start: field("VmRSS:")? })
     }

@@ -74,7 +74,8 @@ struct Row {
     speedup: Option<f64>,
     /// Upper bound minus QICS's value, relative.
     qics_difference: Option<f64>,
-    /// Most memory in use during the solve, in units of n x n doubles, from d = 500 on.
+    /// Most memory in use during the solve, in units of n x n doubles, from d = 500 on and when the
+    /// C library returns freed memory (see `bench_memory`).
     peak_matrices: Option<f64>,
 }
 
@@ -214,7 +215,7 @@ fn growth(rows: &[Row]) -> Option<f64> {
     let (x, y) = points.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0 / count, s.1 + p.1 / count));
     let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
     let shared: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
-    (spread > 0.0).then(|| shared / spread)
+    (spread > 1e-9).then(|| shared / spread)
 }
 
 fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
