@@ -1,11 +1,13 @@
 //! `zbound bench`: every method side by side, on this machine.
 
+use super::bench_quantum::Plan;
 use crate::output;
 use crate::progress::Watch;
 use crate::table::duration;
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use std::path::PathBuf;
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
 use zbound::record::{BoundRecord, Status};
 use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
@@ -18,6 +20,7 @@ Examples:
   zbound bench
   zbound bench quantum --d 10,30,100,300
   zbound bench combined --d 10
+  zbound bench quantum --d 10,100 --first-order 0 --python .venv/bin/python
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
 /// Options of `zbound bench`.
@@ -36,6 +39,12 @@ pub(crate) struct Args {
     /// Draws per family and strength of `combined`
     #[arg(long, value_name = "N", default_value_t = 10)]
     draws: u64,
+    /// Python interpreter with QICS (`pip install qics`), for `quantum` to run it side by side
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+    /// Spins up to which `quantum` also runs QICS
+    #[arg(long, value_name = "D", default_value_t = 100)]
+    conic: usize,
     /// Distribution of fields and couplings, as for `zbound generate`
     #[arg(long, default_value = "logdet-mixed")]
     family: Family,
@@ -82,7 +91,7 @@ impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
         if self.topic == Topic::Quantum {
-            return super::bench_quantum::run(&self.d, self.tol, self.seed, self.first_order, self.json);
+            return super::bench_quantum::run(&self.plan(), self.json);
         }
         if self.topic == Topic::Combined {
             return super::bench_combined::run(&self.d, self.tol, self.seed, self.draws, self.json);
@@ -109,6 +118,17 @@ impl Args {
             false => output::print(&render(&models))?,
         }
         Ok(code)
+    }
+
+    fn plan(&self) -> Plan<'_> {
+        Plan {
+            sizes: &self.d,
+            tol: self.tol,
+            seed: self.seed,
+            first_order: self.first_order,
+            python: self.python.as_deref(),
+            conic: self.conic,
+        }
     }
 
     fn draw(&self, d: usize) -> Result<Model> {

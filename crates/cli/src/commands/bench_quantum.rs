@@ -1,16 +1,32 @@
 //! `zbound bench quantum`: the quantum relaxation against one eigendecomposition of its size and
-//! against Chambolle-Pock, in one run.
+//! against Chambolle-Pock and QICS, in one run.
 
+use super::bench_memory::PeakMemory;
+use super::bench_qics::{Answer, Qics};
 use crate::output;
 use crate::table::duration;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use std::path::Path;
 use std::time::Instant;
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
 use zbound::relax::{Quantum, Relaxation};
 use zbound::spectral::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Problem, Settings, Solution, Solver};
+
+/// What is compared.
+pub(crate) struct Plan<'a> {
+    /// Numbers of spins.
+    pub(crate) sizes: &'a [usize],
+    pub(crate) tol: f64,
+    pub(crate) seed: u64,
+    /// Spins up to which Chambolle-Pock runs.
+    pub(crate) first_order: usize,
+    /// Python with QICS, and the spins up to which it runs.
+    pub(crate) python: Option<&'a Path>,
+    pub(crate) conic: usize,
+}
 
 /// Families and strengths of the comparison.
 const CASES: [(Family, f64); 7] = [
@@ -27,6 +43,10 @@ const CASES: [(Family, f64); 7] = [
 const REPEATS: usize = 5;
 /// Measurements longer than this are made once.
 const LONG_SECONDS: f64 = 1.0;
+/// Spins at which degree-2 features are measured too: n = 56.
+const DEGREE_TWO: usize = 10;
+/// From this size on the solve's memory stands out of the process's.
+const MEMORY_FROM: usize = 500;
 
 /// One model.
 #[derive(Debug, Serialize)]
@@ -34,6 +54,7 @@ struct Row {
     family: &'static str,
     w: f64,
     d: usize,
+    degree: usize,
     n: usize,
     /// Seconds of one decomposition of an n x n matrix with vectors, one thread.
     eigendecomposition: f64,
@@ -47,6 +68,15 @@ struct Row {
     /// Seconds and iterations of Chambolle-Pock to the same gap, where it was run.
     chambolle_pock: Option<f64>,
     chambolle_pock_iterations: Option<usize>,
+    /// QICS on one thread, where it was run.
+    qics: Option<Answer>,
+    /// `qics.seconds / newton`.
+    speedup: Option<f64>,
+    /// Upper bound minus QICS's value, relative.
+    qics_difference: Option<f64>,
+    /// Most memory in use during the solve, in units of n x n doubles, from d = 500 on and when the
+    /// C library returns freed memory (see `bench_memory`).
+    peak_matrices: Option<f64>,
 }
 
 /// What `--json` prints.
@@ -55,17 +85,29 @@ struct QuantumBench {
     schema: &'static str,
     version: &'static str,
     tol: f64,
+    /// Version of QICS; null when it was not run.
+    qics_version: Option<String>,
     rows: Vec<Row>,
     /// Exponent p of `newton ~ d^p`, least squares over all rows with d >= 50.
     growth_exponent: Option<f64>,
 }
 
-/// Runs the benchmark for the given sizes; Chambolle-Pock up to `first_order` spins.
-pub(crate) fn run(sizes: &[usize], tol: f64, seed: u64, first_order: usize, json: bool) -> Result<u8> {
+/// Runs the benchmark.
+pub(crate) fn run(plan: &Plan<'_>, json: bool) -> Result<u8> {
+    let mut qics = plan.python.and_then(|python| match Qics::start(python) {
+        Ok(qics) => Some(qics),
+        Err(error) => {
+            eprintln!("zbound: QICS NOT RUN: {error:#}");
+            None
+        }
+    });
     let mut rows = Vec::new();
-    for &d in sizes {
+    for &d in plan.sizes {
         for (family, w) in CASES {
-            rows.push(measure(family, w, d, tol, seed, first_order)?);
+            rows.push(measure(plan, &mut qics, family, w, d, 1)?);
+        }
+        if d == DEGREE_TWO {
+            rows.push(measure(plan, &mut qics, CASES[0].0, CASES[0].1, d, 2)?);
         }
     }
     let growth_exponent = growth(&rows);
@@ -73,7 +115,8 @@ pub(crate) fn run(sizes: &[usize], tol: f64, seed: u64, first_order: usize, json
         true => output::print_json(&QuantumBench {
             schema: "zbound.bench-quantum/1",
             version: env!("CARGO_PKG_VERSION"),
-            tol,
+            tol: plan.tol,
+            qics_version: qics.map(|q| q.version.clone()),
             rows,
             growth_exponent,
         })?,
@@ -82,30 +125,41 @@ pub(crate) fn run(sizes: &[usize], tol: f64, seed: u64, first_order: usize, json
     Ok(0)
 }
 
-fn measure(family: Family, w: f64, d: usize, tol: f64, seed: u64, first_order: usize) -> Result<Row> {
-    let model = generate(&GenerateSpec { family, graph: Graph::Complete, d, w, seed })?;
-    let mut matrix = Square::zeros(d + 1);
-    for (i, j, v) in model.triples() {
-        matrix.data_mut()[i + 1 + (d + 1) * (j + 1)] = v;
-        matrix.data_mut()[j + 1 + (d + 1) * (i + 1)] = v;
-    }
-    let problem = Problem::new(model, Features::degree(d, 1))?;
-    let settings = Settings::default().with_tol(tol);
-    let (mut eigen, mut work) = (Eigen::default(), EigenWork::default());
-    let (eigendecomposition, _) = fastest(|| eigh(&matrix, &mut eigen, &mut work));
+fn measure(
+    plan: &Plan<'_>,
+    qics: &mut Option<Qics>,
+    family: Family,
+    w: f64,
+    d: usize,
+    degree: usize,
+) -> Result<Row> {
+    let model = generate(&GenerateSpec { family, graph: Graph::Complete, d, w, seed: plan.seed })?;
+    let problem = Problem::new(model, Features::degree(d, degree))?;
+    let n = problem.features().len();
+    let settings = Settings::default().with_tol(plan.tol);
+    let eigendecomposition = one_decomposition(n);
+    let memory = (d >= MEMORY_FROM).then(PeakMemory::start).flatten();
     let (newton, solution) = fastest(|| Quantum::default().solve(&problem, &settings));
     let solution = solution?;
-    let first = (d <= first_order).then(|| {
+    let peak_matrices = memory.and_then(PeakMemory::bytes).map(|bytes| bytes / (8 * n * n) as f64);
+    let first = (d <= plan.first_order).then(|| {
         let slow = settings.clone().with_solver(Solver::ChambollePock).with_time_limit(Some(60.0));
         let start = Instant::now();
         let solved = Quantum::default().solve(&problem, &slow);
         (start.elapsed().as_secs_f64(), solved.map_or(0, |s| s.iterations))
     });
+    let conic = match qics {
+        Some(qics) if d <= plan.conic => Some(qics.solve(&problem, plan.tol)?),
+        _ => None,
+    };
+    let constant = problem.polynomial().pairwise_part().constant();
+    let upper = solution.upper.map_or(f64::NAN, |u| u.phi());
     Ok(Row {
         family: family.name(),
         w,
         d,
-        n: d + 1,
+        degree,
+        n,
         eigendecomposition,
         newton,
         ratio: newton / eigendecomposition,
@@ -114,7 +168,19 @@ fn measure(family: Family, w: f64, d: usize, tol: f64, seed: u64, first_order: u
         status: solution.stop.name(),
         chambolle_pock: first.map(|f| f.0),
         chambolle_pock_iterations: first.map(|f| f.1),
+        speedup: conic.as_ref().map(|c| c.seconds / newton),
+        qics_difference: conic.as_ref().map(|c| (upper - constant - c.value) / upper.abs().max(1.0)),
+        qics: conic,
+        peak_matrices,
     })
+}
+
+/// Seconds of one decomposition of a fixed dense matrix.
+fn one_decomposition(n: usize) -> f64 {
+    let entry = |i: usize, j: usize| ((i.max(j) * 7919 + i.min(j) * 104_729) % 1009) as f64 / 1009.0 - 0.5;
+    let matrix = Square::from_column_major(n, (0..n * n).map(|k| entry(k % n, k / n)).collect());
+    let (mut eigen, mut work) = (Eigen::default(), EigenWork::default());
+    fastest(|| eigh(&matrix, &mut eigen, &mut work)).0
 }
 
 fn relative_gap(solution: &Solution) -> f64 {
@@ -140,13 +206,16 @@ fn fastest<T>(mut job: impl FnMut() -> T) -> (f64, T) {
 
 /// Least-squares slope of log seconds against log d.
 fn growth(rows: &[Row]) -> Option<f64> {
-    let points: Vec<(f64, f64)> =
-        rows.iter().filter(|r| r.d >= 50).map(|r| ((r.d as f64).ln(), r.newton.ln())).collect();
+    let points: Vec<(f64, f64)> = rows
+        .iter()
+        .filter(|r| r.d >= 50 && r.degree == 1)
+        .map(|r| ((r.d as f64).ln(), r.newton.ln()))
+        .collect();
     let count = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0 / count, s.1 + p.1 / count));
     let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
     let shared: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
-    (spread > 0.0).then(|| shared / spread)
+    (spread > 1e-9).then(|| shared / spread)
 }
 
 fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
@@ -156,6 +225,7 @@ fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
         "family",
         "w",
         "d",
+        "n",
         "one eig",
         "solve",
         "ratio",
@@ -163,6 +233,7 @@ fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
         "rel. gap",
         "status",
         "Chambolle-Pock",
+        "QICS",
     ]);
     for row in rows {
         let first = match (row.chambolle_pock, row.chambolle_pock_iterations) {
@@ -171,10 +242,17 @@ fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
             }
             _ => "-".to_owned(),
         };
+        let conic = match (&row.qics, row.speedup) {
+            (Some(answer), Some(speedup)) => {
+                format!("{} ({} it., {speedup:.0}x)", duration(answer.seconds), answer.iterations)
+            }
+            _ => "-".to_owned(),
+        };
         table.add_row([
             row.family.to_owned(),
             row.w.to_string(),
             row.d.to_string(),
+            row.n.to_string(),
             duration(row.eigendecomposition),
             duration(row.newton),
             format!("{:.1}", row.ratio),
@@ -182,12 +260,20 @@ fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
             format!("{:.1e}", row.relative_gap),
             row.status.to_owned(),
             first,
+            conic,
         ]);
     }
-    (1..7)
+    (1..8)
         .filter_map(|k| table.column_mut(k).map(|c| c.set_cell_alignment(CellAlignment::Right)))
         .for_each(drop);
     let growth =
         growth_exponent.map_or(String::new(), |p| format!("\nsolve time grows like d^{p:.2} (d >= 50)"));
-    format!("{table}{growth}")
+    let peak = rows.iter().filter_map(|r| r.peak_matrices).fold(0.0, f64::max);
+    let memory = match peak > 0.0 {
+        true => {
+            format!("\nmemory of a solve: at most {peak:.1} n x n matrices of doubles (d >= {MEMORY_FROM})")
+        }
+        false => String::new(),
+    };
+    format!("{table}{growth}{memory}\n")
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod bench;
 mod bench_combined;
+mod bench_memory;
+mod bench_qics;
 mod bench_quantum;
 pub(crate) mod bound;
 pub(crate) mod completions;

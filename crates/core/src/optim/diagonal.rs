@@ -1,6 +1,8 @@
 //! V_perp for the features (1, x): zero-sum diagonals, with Newton systems by conjugate gradients.
 
-use super::path_newton::DualSpace;
+use super::diagonal_hessian::{DiagonalHessian, center, dot, norm};
+use super::path_newton::{DualSpace, Near, Schedule};
+use crate::spectral::partial::{PartialEigen, Task};
 use crate::spectral::{Cholesky, EigenWork, Gibbs, Square, multiply};
 use faer::Par;
 
@@ -8,10 +10,15 @@ use faer::Par;
 pub(crate) struct Diagonal<'a> {
     a: &'a Square,
     squared_rows: Vec<f64>,
+    /// `|A|_2`, or the edge of the bulk of its spectrum when a few eigenvalues lie outside: those
+    /// leave the diagonal of the state nearly constant.
     norm: f64,
     density: Vec<f64>,
     logs: bool,
-    krylov: Krylov,
+    partial: PartialEigen,
+    /// Residual at which the top eigenpairs are good enough for the step just computed.
+    aim: f64,
+    hessian: DiagonalHessian,
     direct: Direct,
 }
 
@@ -20,11 +27,21 @@ pub(crate) struct Diagonal<'a> {
 const LOG_SWITCH: f64 = 0.3;
 /// Above this residual, at any rank.
 const FAR: f64 = 0.6;
+/// From this size on, low temperatures decompose only the top of the spectrum.
+const PARTIAL: usize = 64;
+/// Blocks above this part of n are no cheaper than a full decomposition.
+const LARGEST_BLOCK: usize = 6;
+/// Eigenvalues further than this below the top are not followed, on the way and at the end.
+const CUT_ON_THE_WAY: f64 = 16.0;
+const CUT_AT_THE_END: f64 = 42.0;
+/// Residual of eigenpairs on the way, and the least asked for.
+const LOOSE: f64 = 0.02;
+const TIGHT: f64 = 1e-9;
+/// Block steps before a full decomposition is made instead.
+const PARTIAL_STEPS: usize = 6;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;
-/// Conjugate gradient steps per system; more are never worth a decomposition.
-const MAX_STEPS: usize = 300;
 
 impl<'a> Diagonal<'a> {
     pub(crate) fn new(a: &'a Square) -> Self {
@@ -32,11 +49,13 @@ impl<'a> Diagonal<'a> {
         let squared_rows: Vec<f64> = (0..n).map(|j| a.column(j).iter().map(|v| v * v).sum()).collect();
         Diagonal {
             a,
-            norm: power_norm(a),
+            norm: power_norm(a).min(2.0 * (squared_rows.iter().sum::<f64>() / n as f64).sqrt()),
             squared_rows,
             density: vec![0.0; n],
             logs: false,
-            krylov: Krylov::default(),
+            partial: PartialEigen::default(),
+            aim: LOOSE,
+            hessian: DiagonalHessian::default(),
             direct: Direct::default(),
         }
     }
@@ -51,6 +70,59 @@ impl<'a> Diagonal<'a> {
                 *d += p * u * u;
             }
         }
+    }
+
+    /// Root mean square of `log(n rho_ii)`.
+    fn log_size(&self) -> f64 {
+        let n = self.density.len() as f64;
+        let square = |d: &f64| (n * d).max(1e-300).ln().powi(2);
+        (self.density.iter().map(square).sum::<f64>() / n).sqrt()
+    }
+
+    /// The partial decomposition; `false` when it does not apply or did not converge.
+    fn follow(&mut self, matrix: &Square, t: f64, near: Near<'_>, out: &mut Gibbs) -> bool {
+        let (state, scale) = (near.state, near.t / t);
+        let n = matrix.n();
+        if n < PARTIAL || state.n() != n {
+            return false;
+        }
+        // B = scale B_near + diag(shift).
+        let own = self.a.diagonal().zip(near.y).map(|(a, y)| (a - y) / t);
+        let shift: Vec<f64> = matrix.diagonal().zip(own).map(|(b, a)| b - a).collect();
+        let mut values: Vec<f64> = state.eigen.values.iter().map(|v| v * scale).collect();
+        for (value, u) in values.iter_mut().zip(state.eigen.vectors.data().chunks_exact(n)) {
+            *value += u.iter().zip(&shift).map(|(u, s)| u * u * s).sum::<f64>();
+        }
+        let top = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+        let cut = if t > 1.0 { CUT_ON_THE_WAY } else { CUT_AT_THE_END };
+        let first = values.iter().take_while(|v| top - **v > cut).count();
+        let block = n - first + 2 + (n - first) / 8;
+        if block * LARGEST_BLOCK > n {
+            return false;
+        }
+        if out.eigen.vectors.n() != n {
+            out.eigen.vectors = Square::zeros(n);
+        }
+        let tolerance = if t > 1.0 { self.aim.max(1e-3) } else { self.aim };
+        let task = Task {
+            matrix,
+            basis: &state.eigen.vectors,
+            rayleigh: &values,
+            block,
+            tolerance,
+            max_steps: PARTIAL_STEPS,
+        };
+        let mut found = vec![0.0; block];
+        let split = n * (n - block);
+        if !self.partial.solve(&task, &mut found, &mut out.eigen.vectors.data_mut()[split..]) {
+            return false;
+        }
+        out.eigen.vectors.data_mut()[..split].copy_from_slice(&state.eigen.vectors.data()[..split]);
+        values[..n - block].iter_mut().for_each(|v| *v = v.min(found[0]));
+        values[n - block..].copy_from_slice(&found);
+        out.eigen.values = values;
+        out.partial = true;
+        out.weigh()
     }
 
     /// Derivative of the diagonal when B is scaled: `sum_k u_k^2 p_k (lambda_k - mean)`.
@@ -110,10 +182,9 @@ impl Diagonal<'_> {
         if !self.direction(gibbs, 0.0, 1e-3, &mut step) {
             step.fill(0.0);
         }
-        self.krylov.prepare(gibbs, &self.density);
-        let mut unused = vec![0.0; n];
-        self.krylov.hessian(gibbs, &self.density, &step, &mut unused);
-        Ahead::new(gibbs, &self.krylov.scaled, 1.0 + dot(&self.density, &step))
+        let mut moved = vec![0.0; n * gibbs.rank];
+        self.hessian.moved(gibbs, gibbs.rank, &step, n - gibbs.rank, &mut moved);
+        Ahead::new(gibbs, &moved, 1.0 + dot(&self.density, &step))
     }
 }
 
@@ -141,11 +212,26 @@ impl DualSpace for Diagonal<'_> {
         out.data_mut().iter_mut().step_by(n + 1).zip(y).for_each(|(o, y)| *o -= y / t);
     }
 
+    /// At low temperature the top of the spectrum is followed from `near` by block steps; its other
+    /// vectors are kept, with Rayleigh quotients for values: they only enter second derivatives.
+    fn decompose(
+        &mut self,
+        matrix: &mut Square,
+        t: f64,
+        near: Near<'_>,
+        out: &mut Gibbs,
+        work: &mut EigenWork,
+    ) -> bool {
+        self.follow(matrix, t, near, out) || out.decompose_in_place(matrix, work)
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule { ready: 0.2, growth: 1.2 }
+    }
+
     fn residual(&mut self, gibbs: &Gibbs) -> f64 {
         self.fill_density(gibbs);
-        let n = gibbs.n() as f64;
-        let square = |d: &f64| (n * d).max(1e-300).ln().powi(2);
-        let logs = (self.density.iter().map(square).sum::<f64>() / n).sqrt();
+        let logs = self.log_size();
         self.logs = logs > LOG_SWITCH && (2 * gibbs.rank > gibbs.n() || logs > FAR);
         logs
     }
@@ -154,6 +240,7 @@ impl DualSpace for Diagonal<'_> {
         self.fill_density(gibbs);
         let n = gibbs.n() as f64;
         let logs = self.logs && tilt == 0.0;
+        self.aim = if tilt == 0.0 { 0.05 * self.log_size().powf(1.5) } else { LOOSE }.clamp(TIGHT, LOOSE);
         let mut rhs: Vec<f64> = match logs {
             // Newton on log(n rho_ii) = 0: exact for a diagonal A, and tame far from the solution.
             true => self.density.iter().map(|d| d * (n * d).max(0.05).ln()).collect(),
@@ -167,8 +254,7 @@ impl DualSpace for Diagonal<'_> {
                 return false;
             }
         } else {
-            self.krylov.prepare(gibbs, &self.density);
-            self.krylov.solve(gibbs, &self.density, &rhs, accuracy, out);
+            self.hessian.solve(gibbs, &self.density, &rhs, accuracy, out);
         }
         if logs && !(self.slope(gibbs, out) > 0.0) {
             // Not a descent direction: the gradient's always is.
@@ -218,101 +304,6 @@ impl DualSpace for Diagonal<'_> {
     }
 }
 
-/// Preconditioned conjugate gradients on the Hessian of g restricted to zero-sum diagonals.
-#[derive(Default)]
-struct Krylov {
-    rank: usize,
-    /// Kernel entries `G_kl` (doubled outside the weighty block), n x r.
-    kernel: Vec<f64>,
-    diagonal: Vec<f64>,
-    scaled: Vec<f64>,
-    inner: Vec<f64>,
-}
-
-impl Krylov {
-    fn prepare(&mut self, gibbs: &Gibbs, density: &[f64]) {
-        let (n, r) = (gibbs.n(), gibbs.rank);
-        self.rank = r;
-        self.kernel.resize(n * r, 0.0);
-        self.scaled.resize(n * r, 0.0);
-        self.inner.resize(n * r, 0.0);
-        for q in 0..r {
-            let l = n - r + q;
-            for k in 0..n {
-                let both = if k >= n - r { 1.0 } else { 2.0 };
-                self.kernel[k + n * q] = both * gibbs.exp_kernel(k, l);
-            }
-        }
-        // diag H_i = sum_kl G_kl U_ik^2 U_il^2 - rho_ii^2, by one product with the squared vectors.
-        let mut squares = gibbs.eigen.vectors.clone();
-        squares.data_mut().iter_mut().for_each(|u| *u *= *u);
-        multiply::square_times(&squares, &self.kernel, r, &mut self.scaled);
-        self.diagonal.clear();
-        self.diagonal.extend(density.iter().map(|d| -d * d));
-        for q in 0..r {
-            let image = &self.scaled[n * q..n * (q + 1)];
-            for ((h, s), u2) in self.diagonal.iter_mut().zip(image).zip(squares.column(n - r + q)) {
-                *h += s * u2;
-            }
-        }
-        let largest = self.diagonal.iter().fold(0.0f64, |m, v| m.max(*v));
-        self.diagonal.iter_mut().for_each(|h| *h = h.max(1e-3 * largest).max(f64::MIN_POSITIVE));
-    }
-
-    /// `out <- H v`: two products of size n x n x r.
-    fn hessian(&mut self, gibbs: &Gibbs, density: &[f64], v: &[f64], out: &mut [f64]) {
-        let (n, r) = (gibbs.n(), self.rank);
-        let vectors = &gibbs.eigen.vectors;
-        let top = &vectors.data()[n * (n - r)..];
-        for (scaled, u) in self.scaled.chunks_exact_mut(n).zip(top.chunks_exact(n)) {
-            scaled.iter_mut().zip(u).zip(v).for_each(|((s, u), v)| *s = u * v);
-        }
-        multiply::square_transposed_times(vectors, &self.scaled, r, &mut self.inner);
-        self.inner.iter_mut().zip(&self.kernel).for_each(|(w, g)| *w *= g);
-        multiply::square_times(vectors, &self.inner, r, &mut self.scaled);
-        let mean: f64 = density.iter().zip(v).map(|(d, v)| d * v).sum();
-        out.iter_mut().zip(density).for_each(|(o, d)| *o = -d * mean);
-        for (image, u) in self.scaled.chunks_exact(n).zip(top.chunks_exact(n)) {
-            out.iter_mut().zip(image).zip(u).for_each(|((o, m), u)| *o += m * u);
-        }
-    }
-
-    fn solve(&mut self, gibbs: &Gibbs, density: &[f64], rhs: &[f64], accuracy: f64, x: &mut [f64]) {
-        let n = rhs.len();
-        x.fill(0.0);
-        let mut residual = rhs.to_vec();
-        let target = accuracy * norm(rhs);
-        let mut z = vec![0.0; n];
-        let mut image = vec![0.0; n];
-        self.precondition(&residual, &mut z);
-        let mut p = z.clone();
-        let mut rz = dot(&residual, &z);
-        for _ in 0..MAX_STEPS {
-            if !(norm(&residual) > target) || !(rz > 0.0) {
-                break;
-            }
-            self.hessian(gibbs, density, &p, &mut image);
-            let curvature = dot(&p, &image);
-            if !(curvature > 0.0) {
-                break;
-            }
-            let step = rz / curvature;
-            x.iter_mut().zip(&p).for_each(|(x, p)| *x += step * p);
-            residual.iter_mut().zip(&image).for_each(|(r, h)| *r -= step * h);
-            self.precondition(&residual, &mut z);
-            let next = dot(&residual, &z);
-            p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + next / rz * *p);
-            rz = next;
-        }
-        center(x);
-    }
-
-    fn precondition(&self, residual: &[f64], z: &mut [f64]) {
-        z.iter_mut().zip(residual).zip(&self.diagonal).for_each(|((z, r), h)| *z = r / h);
-        center(z);
-    }
-}
-
 /// The Hessian formed as a Gram matrix, `M_ij = sum_kl G_kl U_ik U_il U_jk U_jl`.
 ///
 /// The Hessian of g is `M - rho rho^T` with `M 1 = rho`, so on zero-sum right-hand sides
@@ -348,19 +339,6 @@ impl Direct {
         center(out);
         true
     }
-}
-
-fn center(v: &mut [f64]) {
-    let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
-    v.iter_mut().for_each(|x| *x -= mean);
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn norm(v: &[f64]) -> f64 {
-    dot(v, v).sqrt()
 }
 
 /// `|A|_2` within a few percent, by twelve power steps from a fixed start.

@@ -25,6 +25,24 @@ pub(crate) trait DualSpace {
     /// `out <- (A - Y) / t`.
     fn assemble(&self, y: &[f64], t: f64, out: &mut Square);
 
+    /// Decomposes `matrix`, which belongs to temperature `t`; a space may follow only what matters
+    /// from the accepted state, and then says so in [`Gibbs::partial`].
+    fn decompose(
+        &mut self,
+        matrix: &mut Square,
+        _t: f64,
+        _near: Near<'_>,
+        out: &mut Gibbs,
+        work: &mut EigenWork,
+    ) -> bool {
+        out.decompose_in_place(matrix, work)
+    }
+
+    /// When the temperature may fall.
+    fn schedule(&self) -> Schedule {
+        Schedule { ready: READY, growth: 1.5 }
+    }
+
     /// Size of `proj_perp(n rho)`, dimensionless: about 1 when the state is far from feasible.
     fn residual(&mut self, gibbs: &Gibbs) -> f64;
 
@@ -37,6 +55,22 @@ pub(crate) trait DualSpace {
 
     /// Value of g's primal at a feasible point made from the state at t = 1.
     fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64;
+}
+
+/// When the temperature is lowered, and how much the factor between temperatures changes.
+#[derive(Clone, Copy)]
+pub(crate) struct Schedule {
+    /// Largest residual from which the temperature is lowered.
+    pub(crate) ready: f64,
+    /// Change of the factor after a smooth or a rough step.
+    pub(crate) growth: f64,
+}
+
+/// The accepted state, with the point and the temperature it belongs to.
+pub(crate) struct Near<'a> {
+    pub(crate) state: &'a Gibbs,
+    pub(crate) y: &'a [f64],
+    pub(crate) t: f64,
 }
 
 /// Where the method stands; the state belongs to `(y, t)`.
@@ -75,10 +109,10 @@ pub(crate) enum Pace {
 
 impl Pace {
     /// First and largest drop of the temperature, and the residual below which it drops.
-    fn limits(self) -> (f64, f64, f64) {
+    fn limits(self, ready: f64) -> (f64, f64, f64) {
         match self {
-            Pace::Fast => (3.0, 10.0, READY),
-            Pace::Slow => (1.6, 1.6, 0.2 * READY),
+            Pace::Fast => (3.0, 10.0, ready),
+            Pace::Slow => (1.6, 1.6, 0.2 * ready),
         }
     }
 }
@@ -118,7 +152,8 @@ fn follow(
     relative_tol: f64,
     units: Units,
 ) -> Outcome {
-    let (mut drop, fastest, calm) = pace.limits();
+    let schedule = walk.space.schedule();
+    let (mut drop, fastest, calm) = pace.limits(schedule.ready);
     let mut ready = calm;
     let mut best_primal = f64::NEG_INFINITY;
     let mut progress = Progress::default();
@@ -135,7 +170,12 @@ fn follow(
         let primal = if best_primal.is_finite() { best_primal } else { f64::NAN };
         let limit = walk.monitor.iteration(units.phi(primal), units.phi(dual));
         if dual - primal <= units.allowed(relative_tol, dual) {
-            break StopReason::Converged;
+            if !walk.state.partial {
+                break StopReason::Converged;
+            }
+            // The values above are those of the top of the spectrum: look at all of it.
+            walk.failed = !walk.complete();
+            continue;
         }
         if let Some(reason) = limit {
             break reason;
@@ -148,8 +188,8 @@ fn follow(
             if walk.try_lower(next) {
                 ready = calm;
                 match walk.residual {
-                    r if r < SMOOTH => drop = (drop * 1.5f64).min(fastest),
-                    r if r > ROUGH => drop = (drop / 1.5f64).max(1.5),
+                    r if r < SMOOTH => drop = (drop * schedule.growth).min(fastest),
+                    r if r > ROUGH => drop = (drop / schedule.growth).max(1.5),
                     _ => {}
                 }
             } else {
@@ -254,7 +294,8 @@ impl<'a, 'm> Walk<'a, 'm> {
     fn evaluate_trial(&mut self, t: f64) -> f64 {
         self.space.assemble(&self.trial_y, t, &mut self.matrix);
         self.monitor.eigendecompositions += 1;
-        if !self.trial_state.decompose(&self.matrix, &mut self.work) {
+        let near = Near { state: &self.state, y: &self.y, t: self.t };
+        if !self.space.decompose(&mut self.matrix, t, near, &mut self.trial_state, &mut self.work) {
             return f64::NAN;
         }
         self.space.residual(&self.trial_state)
@@ -333,6 +374,15 @@ impl<'a, 'm> Walk<'a, 'm> {
         true
     }
 
+    /// Replaces a partial state by the full one.
+    fn complete(&mut self) -> bool {
+        self.space.assemble(&self.y, self.t, &mut self.matrix);
+        self.monitor.eigendecompositions += 1;
+        let done = self.state.decompose_in_place(&mut self.matrix, &mut self.work);
+        self.residual = self.space.residual(&self.state);
+        done && self.residual.is_finite()
+    }
+
     /// Returns to t = 1 if the walk was stopped on the way: Y is feasible at any temperature.
     fn finish(mut self, primal: f64, stop: StopReason) -> Outcome {
         if self.t != 1.0 && !self.failed {
@@ -340,6 +390,9 @@ impl<'a, 'm> Walk<'a, 'm> {
             let residual = self.evaluate_trial(1.0);
             self.failed = !residual.is_finite();
             self.accept(1.0, residual);
+        }
+        if self.state.partial && !self.failed {
+            self.failed = !self.complete();
         }
         let stop = if self.failed { StopReason::NumericalTrouble } else { stop };
         Outcome { y: self.y, state: self.state, residual: self.residual, primal, stop }

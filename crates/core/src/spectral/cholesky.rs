@@ -55,6 +55,11 @@ impl Cholesky {
         self.scale_and_factor(ridge, par)
     }
 
+    /// Gives back the memory of the factor, for the next matrix.
+    pub(crate) fn take_storage(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.factor)
+    }
+
     fn scale_and_factor(&mut self, ridge: f64, par: Par) -> bool {
         let size = self.size;
         let root = |k: usize| 1.0 / self.factor[k * (size + 1)].max(f64::MIN_POSITIVE).sqrt();

@@ -27,6 +27,9 @@ pub struct EigenWork {
     small: SmallWork,
 }
 
+/// From this size on the backend's scratch is not kept: it is large, and cheap next to its use.
+const KEEP_SCRATCH: usize = 600;
+
 /// Decomposes the symmetric matrix `a` (its lower triangle is read) into `out`, on one thread.
 ///
 /// The input is scaled by an exact power of two first. Returns `false`, leaving `out` without
@@ -35,6 +38,18 @@ pub struct EigenWork {
 /// **Cost** about 9 n^3 flops, one n x n copy.
 #[must_use]
 pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
+    let mut scaled = std::mem::take(&mut work.scaled);
+    scaled.reset(a.n());
+    scaled.data_mut().copy_from_slice(a.data());
+    let done = eigh_in_place(&mut scaled, out, work);
+    work.scaled = scaled;
+    done
+}
+
+/// As [`eigh`] without the copy: `a` is scaled by a power of two and back, which changes only
+/// entries some 300 decades below the largest.
+#[must_use]
+pub(crate) fn eigh_in_place(a: &mut Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let n = a.n();
     if out.vectors.n() != n || out.values.len() != n {
         *out = Eigen { values: vec![0.0; n], vectors: Square::zeros(n) };
@@ -46,10 +61,15 @@ pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
 #[must_use]
 pub(crate) fn eigenvalues(a: &Square, out: &mut Vec<f64>, work: &mut EigenWork) -> bool {
     out.resize(a.n(), 0.0);
-    decompose(a, out, None, work)
+    let mut scaled = std::mem::take(&mut work.scaled);
+    scaled.reset(a.n());
+    scaled.data_mut().copy_from_slice(a.data());
+    let done = decompose(&mut scaled, out, None, work);
+    work.scaled = scaled;
+    done
 }
 
-fn decompose(a: &Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
+fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
     let n = a.n();
     let largest = a.data().iter().fold(0.0f64, |m, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
     if !largest.is_finite() || a.data().iter().any(|v| v.is_nan()) {
@@ -62,45 +82,37 @@ fn decompose(a: &Square, values: &mut [f64], vectors: Option<&mut Square>, work:
         }
         return true;
     }
-    if work.n != n {
-        work.n = n;
-        work.scaled = Square::zeros(n);
-        work.buffer = None;
-    }
     let exponent = -(largest.log2().floor() as i32);
-    let scale = power_of_two(exponent);
-    work.scaled.data_mut().iter_mut().zip(a.data()).for_each(|(s, v)| *s = v * scale.0 * scale.1);
+    a.scale_by(power_of_two(exponent));
     let done = match n <= SMALL {
-        true => {
-            let vectors = vectors.map(Square::data_mut);
-            small_eigen::decompose(work.scaled.data(), values, vectors, &mut work.small)
-        }
-        false => blocked(&work.scaled, values, vectors, &mut work.buffer),
+        true => small_eigen::decompose(a.data(), values, vectors.map(Square::data_mut), &mut work.small),
+        false => blocked(a, values, vectors, work),
     };
     let back = power_of_two(-exponent);
+    a.scale_by(back);
     values.iter_mut().for_each(|v| *v = *v * back.0 * back.1);
     done && values.iter().all(|v| v.is_finite())
 }
 
 /// The backend's decomposition of a matrix of unit scale.
-fn blocked(
-    a: &Square,
-    values: &mut [f64],
-    vectors: Option<&mut Square>,
-    buffer: &mut Option<MemBuffer>,
-) -> bool {
+fn blocked(a: &Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
+    let n = a.n();
     let params = Spec::<SelfAdjointEvdParams, f64>::default();
-    let bytes = || self_adjoint_evd_scratch::<f64>(a.n(), ComputeEigenvectors::Yes, Par::Seq, params);
-    let buffer = buffer.get_or_insert_with(|| MemBuffer::new(bytes()));
-    self_adjoint_evd(
+    let kept = work.buffer.take().filter(|_| work.n == n);
+    let mut buffer = kept.unwrap_or_else(|| {
+        MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params))
+    });
+    let done = self_adjoint_evd(
         a.view(),
         faer::diag::DiagMut::from_slice_mut(values),
         vectors.map(Square::view_mut),
         Par::Seq,
-        MemStack::new(buffer),
+        MemStack::new(&mut buffer),
         params,
-    )
-    .is_ok()
+    );
+    work.n = n;
+    work.buffer = (n < KEEP_SCRATCH).then_some(buffer);
+    done.is_ok()
 }
 
 /// `2^e` as a product of two representable powers, for |e| up to 2000.

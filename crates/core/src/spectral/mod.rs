@@ -4,6 +4,7 @@ mod cholesky;
 mod eigen;
 mod gibbs;
 pub(crate) mod multiply;
+pub(crate) mod partial;
 mod small_eigen;
 mod square;
 mod tiled;

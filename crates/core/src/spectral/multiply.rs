@@ -26,6 +26,23 @@ pub(crate) fn transposed_left(x: &[f64], y: &[f64], n: usize, r: usize, out: &mu
     matmul(out, Accum::Replace, x.transpose(), y, 1.0, Par::Seq);
 }
 
+/// `out <- X Q`, or `out += X Q` when `add`, for X of n rows and Q of `columns` columns.
+pub(crate) fn tall_times(x: &[f64], n: usize, q: &[f64], columns: usize, out: &mut [f64], add: bool) {
+    let inner = x.len() / n.max(1);
+    let x = MatRef::from_column_major_slice(x, n, inner);
+    let q = MatRef::from_column_major_slice(q, inner, columns);
+    let accum = if add { Accum::Add } else { Accum::Replace };
+    matmul(MatMut::from_column_major_slice_mut(out, n, columns), accum, x, q, 1.0, Par::Seq);
+}
+
+/// `out <- X^T Y` for matrices of n rows.
+pub(crate) fn tall_transposed_tall(x: &[f64], y: &[f64], n: usize, out: &mut [f64]) {
+    let (a, b) = (x.len() / n.max(1), y.len() / n.max(1));
+    let (x, y) = (MatRef::from_column_major_slice(x, n, a), MatRef::from_column_major_slice(y, n, b));
+    let out = MatMut::from_column_major_slice_mut(out, a, b);
+    matmul(out, Accum::Replace, x.transpose(), y, 1.0, Par::Seq);
+}
+
 /// `out <- M N`.
 pub(crate) fn squares(m: &Square, other: &Square, out: &mut Square) {
     let n = m.n();

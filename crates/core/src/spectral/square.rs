@@ -46,6 +46,17 @@ impl Square {
         &mut self.data
     }
 
+    /// Changes the size, keeping the memory; entries have no meaning after it.
+    pub(crate) fn reset(&mut self, n: usize) {
+        self.n = n;
+        self.data.resize(n * n, 0.0);
+    }
+
+    /// Multiplies every entry by both factors, one after the other.
+    pub(crate) fn scale_by(&mut self, factors: (f64, f64)) {
+        self.data.iter_mut().for_each(|v| *v = *v * factors.0 * factors.1);
+    }
+
     /// Entry in row `i`, column `j`.
     pub fn at(&self, i: usize, j: usize) -> f64 {
         self.data[i + self.n * j]
