@@ -157,6 +157,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_lower_triangle_is_read() {
+        for n in [2, 5, 48, 60] {
+            let a = test_matrix(n, 1.0);
+            let mut lower = a.clone();
+            (0..n).for_each(|j| lower.data_mut()[n * j..n * j + j].fill(7.0));
+            let (mut e, mut f, mut work) = (Eigen::default(), Eigen::default(), EigenWork::default());
+            assert!(eigh(&a, &mut e, &mut work) && eigh(&lower, &mut f, &mut work));
+            assert!(e.values.iter().zip(&f.values).all(|(x, y)| (x - y).abs() < 1e-12), "n = {n}");
+        }
+    }
+
+    #[test]
     fn bad_input_is_refused_at_once_and_empty_is_fine() {
         let (mut e, mut work) = (Eigen::default(), EigenWork::default());
         let mut a = test_matrix(5, 1.0);

@@ -34,7 +34,8 @@ pub(super) struct SmallWork {
     order: Vec<usize>,
 }
 
-/// Decomposes the n x n column-major matrix `a` of largest entry about 1; values increasing.
+/// Decomposes the n x n column-major matrix `a` of largest entry about 1, of which the lower triangle is
+/// read; values increasing.
 /// `false` when the iteration does not converge.
 #[must_use]
 pub(super) fn decompose(
@@ -88,8 +89,10 @@ impl SmallWork {
                 order: Vec::with_capacity(n),
             };
         }
-        for (own, given) in self.a.chunks_exact_mut(stride).zip(a.chunks_exact(n)) {
-            own[..n].copy_from_slice(given);
+        // The lower triangle is what counts, as for larger matrices.
+        for (j, (own, given)) in self.a.chunks_exact_mut(stride).zip(a.chunks_exact(n)).enumerate() {
+            own[j..n].copy_from_slice(&given[j..]);
+            own[..j].iter_mut().enumerate().for_each(|(i, v)| *v = a[j + n * i]);
         }
     }
 
