@@ -154,3 +154,16 @@ fn marginals_of_hard_constraints_and_larger_terms_are_proved_too() {
     let impossible = fixed.with_evidence(&[(1, -1)]).unwrap();
     assert!(marginals(&impossible, Some(&[2]), &BoundRequest::default(), &mut Silent).is_err());
 }
+
+#[test]
+fn the_combined_bound_uses_the_features_asked_for() {
+    let model = Model::from(random_ising(&mut Random(8), 6, 2.0));
+    let mut asked = request(MethodChoice::List(vec![Method::Combined]));
+    let plain = bound(&model, &asked, &mut Silent).unwrap().record;
+    asked.features = FeatureSpec::Degree(2);
+    let larger = bound(&model, &asked, &mut Silent).unwrap().record;
+    // Greedy selection may add some of its own.
+    assert!(larger.results[0].features.as_ref().unwrap().len() >= 22);
+    let (plain, larger) = (plain.best.phi.upper.unwrap(), larger.best.phi.upper.unwrap());
+    assert!(larger < plain, "{larger} {plain}");
+}

@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
         match (method, &self.request.features) {
             // These have no moment matrix: n x n storage must not stand in the way of large models.
             (Method::Trw | Method::MeanField, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
-            (Method::LogDet | Method::Combined, _) => FeatureSpec::Default.resolve(f),
+            (Method::LogDet, _) => FeatureSpec::Default.resolve(f),
             (_, FeatureSpec::Explicit(sets)) => {
                 FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
             }

@@ -55,6 +55,11 @@ use program::Program;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Combined;
 
+/// Features above which a positive block is left out of the program: its assembly takes n^4/4 steps.
+const MOST_FEATURES: usize = 160;
+/// What is said then.
+const TOO_MANY: &str =
+    "more than 160 features: they take part through the quantum bound only, not in the combined program";
 /// Why the single relaxations are all there is.
 const TOO_LARGE: &str =
     "the graph is too large and too dense to combine the relaxations; the best of them is returned";
@@ -83,6 +88,9 @@ impl Relaxation for Combined {
                     let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
                     stop = Some(reason);
                     best = better(found, best);
+                    if !problem.features().is_linear() && problem.features().len() > MOST_FEATURES {
+                        best.reason = Some(TOO_MANY.into());
+                    }
                 }
                 None => {
                     stop = Some(StopReason::Stalled);
@@ -108,7 +116,7 @@ impl Relaxation for Combined {
 fn spectral_features(problem: &Problem, greedy: &Solution) -> Vec<Features> {
     let mut spectral = vec![Features::degree(problem.d(), 1)];
     for features in std::iter::once(problem.features()).chain(greedy.features.as_ref()) {
-        if !spectral.contains(features) {
+        if !spectral.contains(features) && features.len() <= MOST_FEATURES {
             spectral.push(features.clone());
         }
     }
