@@ -21,29 +21,40 @@ pub(crate) struct Certificate {
 
 /// Where the claim comes from.
 enum Origin {
-    /// A solve: the model says what the certificate proves. The number is the temperature at which
-    /// zero table entries were raised.
-    Solved(Arc<zbound::Model>, f64),
+    /// A solve: the model says what the certificate proves.
+    Solved(Arc<zbound::Model>, Floor),
     /// A file: only its word.
     Read(Box<Claim>),
+}
+
+/// To what zero table entries were raised.
+#[derive(Clone, Copy)]
+pub(crate) enum Floor {
+    /// What suits this temperature.
+    Temperature(f64),
+    /// This value, if there were any.
+    Value(Option<f64>),
 }
 
 impl Certificate {
     pub(crate) fn solved(
         certificate: zbound::certify::Certificate,
         model: &Arc<zbound::Model>,
-        floor_eps: f64,
+        floor: Floor,
     ) -> Self {
-        let origin = Origin::Solved(Arc::clone(model), floor_eps);
+        let origin = Origin::Solved(Arc::clone(model), floor);
         Certificate { certificate: Arc::new(certificate), origin }
     }
 
     fn claim(&self) -> Result<Claim> {
-        let (model, eps) = match &self.origin {
-            Origin::Solved(model, eps) => (model, *eps),
+        let (model, floor) = match &self.origin {
+            Origin::Solved(model, floor) => (model, *floor),
             Origin::Read(claim) => return Ok(claim.as_ref().clone()),
         };
-        let (f, floor) = model.majorant(eps)?;
+        let (f, floor) = match floor {
+            Floor::Temperature(eps) => model.majorant(eps)?,
+            Floor::Value(floor) => (model.raised(floor)?, floor),
+        };
         let mut claim = self.certificate.claim(&f, model.fixed())?;
         claim.zero_floor = floor;
         Ok(claim)

@@ -1,6 +1,6 @@
 //! Zero temperature: the maximum of f.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Floor};
 use crate::enter::Watch;
 use crate::errors::{in_python_terms, to_py};
 use crate::model::Model;
@@ -12,9 +12,6 @@ use std::sync::Arc;
 use zbound::relax::map::Cuts;
 use zbound::run::MapRequest;
 use zbound::{Error, FeatureSpec, Settings};
-
-/// The temperature at which [`zbound::run::map`] raises zero table entries.
-const FLOOR_EPS: f64 = 1.0;
 
 /// A certified bound on max f and a good assignment; see `zbound.map`.
 #[pyfunction]
@@ -63,7 +60,7 @@ pub(crate) fn map<'py>(
     dict.set_item("reason", record.reason.map(|r| in_python_terms(&r)))?;
     dict.set_item(
         "certificate",
-        report.certificate.map(|c| Certificate::solved(c, &model.inner, FLOOR_EPS)),
+        report.certificate.map(|c| Certificate::solved(c, &model.inner, Floor::Value(report.zero_floor))),
     )?;
     Ok(dict)
 }
