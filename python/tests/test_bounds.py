@@ -234,6 +234,8 @@ def test_kl_is_bounded_from_below_by_moments(rng):
             assert np.isclose(answer.kl, truth) and -1e-12 <= answer.kl_lower <= truth + 1e-12
             assert answer.kl_lower_diag <= truth + 1e-9
         assert len(answer.steps) == 2 and answer.features[-1] == answer.steps[-1].feature
+        assert all(step.phi_upper is None for step in answer.steps)
+        assert all(step.phi_upper >= zb.exact(p).phi.upper for step in zb.kl(p, greedy=2).steps)
         assert np.isclose(zb.kl(p, q, features="all").kl_lower, truth, atol=1e-6)
     assert np.isclose(zb.kl(table).kl, np.log(16) + (table * np.log(table)).sum())
     assert "Kl(kl=" in repr(answer) and "<table>" in answer._repr_html_()

@@ -16,11 +16,15 @@ __all__ = ["Exact", "Kl", "KlStep", "Map"]
 
 
 class KlStep(NamedTuple):
-    """One greedy step of `kl`: the feature added and both bounds after it."""
+    """One greedy step of `kl`: the feature added and the bounds after it.
+
+    `phi_upper` is the bound on phi that follows when p is a model and q is uniform, else None.
+    """
 
     feature: tuple[int, ...]
     kl_lower: Optional[float]
     kl_lower_diag: Optional[float]
+    phi_upper: Optional[float]
 
 
 @dataclass(frozen=True, eq=False)

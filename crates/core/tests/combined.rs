@@ -185,3 +185,12 @@ fn results_do_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(solve(1), solve(2));
 }
+
+#[test]
+fn a_program_that_does_not_fit_leaves_the_best_part() {
+    let model = random_ising(&mut Random(6), 33, 0.3);
+    let settings = Settings::default().with_memory_limit(1 << 20);
+    let solution = Combined.solve(&problem(&model, 1.0), &settings).unwrap();
+    assert!(upper(&solution).is_finite());
+    assert!(solution.reason.unwrap().contains("too large"));
+}

@@ -41,7 +41,8 @@ pub(crate) fn kl<'py>(
     dict.set_item("kl_lower_diag", record.kl_lower_diag)?;
     dict.set_item("features", record.features.into_iter().map(tuple).collect::<PyResult<Vec<_>>>()?)?;
     let steps = record.steps.map(|steps| {
-        let step = |s: zbound::run::KlStepRecord| Ok((tuple(s.feature)?, s.kl_lower, s.kl_lower_diag));
+        let step =
+            |s: zbound::run::KlStepRecord| Ok((tuple(s.feature)?, s.kl_lower, s.kl_lower_diag, s.phi_upper));
         steps.into_iter().map(step).collect::<PyResult<Vec<_>>>()
     });
     dict.set_item("steps", steps.transpose()?)?;

@@ -79,6 +79,9 @@ struct Row {
     peak_matrices: Option<f64>,
 }
 
+/// Sizes from which every row is announced when it is done: the table takes minutes.
+const SLOW: usize = 500;
+
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct QuantumBench {
@@ -105,6 +108,9 @@ pub(crate) fn run(plan: &Plan<'_>, json: bool) -> Result<u8> {
     for &d in plan.sizes {
         for (family, w) in CASES {
             rows.push(measure(plan, &mut qics, family, w, d, 1)?);
+            if d >= SLOW {
+                eprintln!("{} w={w} d={d}: ratio {:.1}", family.name(), rows[rows.len() - 1].ratio);
+            }
         }
         if d == DEGREE_TWO {
             rows.push(measure(plan, &mut qics, CASES[0].0, CASES[0].1, d, 2)?);

@@ -353,6 +353,10 @@ impl<'a, 'm> Walk<'a, 'm> {
                 self.accept(self.t, residual);
                 return true;
             }
+            if self.state.partial {
+                // The direction came from vectors that are only nearly those of the state.
+                return self.complete();
+            }
             // g is convex along the step: the secant of its slopes points to the minimum.
             let secant = slope / (slope - end);
             step *= if secant.is_finite() { secant.clamp(0.1, 0.7) } else { 0.3 };

@@ -18,6 +18,8 @@ const ALL_TRIANGLES: usize = 60_000;
 
 /// Moments above which the Newton system, dense, is not formed.
 const MAX_MOMENTS: usize = 6000;
+/// Working memory per entry of the Newton matrix.
+const BYTES_PER_ENTRY: u64 = 16;
 /// Spins up to which all pairs have a moment, however sparse the graph.
 const ALL_PAIRS: usize = 30;
 /// The pairs of a chordal graph are used when they are fewer than this share of all.
@@ -34,24 +36,37 @@ pub(super) fn program(
     eps: f64,
     spectral: &[Features],
     trw: Option<&Certificate>,
+    memory_limit: u64,
 ) -> Result<Option<Program>> {
     let d = ising.d();
     let all = d * (d + 1) / 2;
-    if d > ALL_PAIRS {
-        let cliques = cliques(ising);
+    // The matrix, its gradients and a snapshot.
+    let fits =
+        |moments: usize| moments <= MAX_MOMENTS && BYTES_PER_ENTRY * (moments as u64).pow(2) <= memory_limit;
+    if d > ALL_PAIRS
+        && let Some(cliques) = cliques(ising)
+    {
         let space = Space::cliques(d, &cliques)?;
-        if space.len() <= MAX_MOMENTS && (space.len() as f64) < SPARSE * all as f64 {
+        if fits(space.len()) && (space.len() as f64) < SPARSE * all as f64 {
             return Ok(Some(finish(ising, eps, space, Vec::new(), trw)));
         }
     }
-    if all > MAX_MOMENTS {
+    if !fits(all) {
         return Ok(None);
     }
-    dense(ising, eps, spectral, trw).map(Some)
+    let program = dense(ising, eps, spectral, trw)?;
+    match fits(program.space.len()) {
+        true => Ok(Some(program)),
+        // (1, x), always the first, has no moments beyond those of all pairs.
+        false => dense(ising, eps, &spectral[..1], trw).map(Some),
+    }
 }
 
-/// Maximal cliques of a chordal extension of the model's graph.
-fn cliques(ising: &Ising) -> Vec<Vec<u32>> {
+/// Maximal cliques of a chordal extension of the model's graph; `None` when they have too many pairs.
+fn cliques(ising: &Ising) -> Option<Vec<Vec<u32>>> {
+    if ising.edges().len() > MAX_MOMENTS {
+        return None;
+    }
     let mut graph = vec![Vec::new(); ising.d()];
     for &[i, j] in ising.edges() {
         graph[i as usize].push(j);
@@ -59,6 +74,9 @@ fn cliques(ising: &Ising) -> Vec<Vec<u32>> {
     }
     graph.iter_mut().for_each(|list| list.sort_unstable());
     let plan = fewest_pairs(&graph);
+    if plan.scopes.iter().map(Vec::len).sum::<usize>() > MAX_MOMENTS {
+        return None;
+    }
     let mut maximal = vec![true; ising.d()];
     for (scope, parent) in plan.scopes.iter().zip(&plan.parent) {
         if let Some(p) = parent
@@ -73,7 +91,7 @@ fn cliques(ising: &Ising) -> Vec<Vec<u32>> {
         clique.sort_unstable();
         clique
     };
-    postorder(&plan.parent).into_iter().filter(|&p| maximal[p]).map(clique).collect()
+    Some(postorder(&plan.parent).into_iter().filter(|&p| maximal[p]).map(clique).collect())
 }
 
 /// Positions of a forest given by parents, every subtree in one piece: moments that are numbered in

@@ -83,7 +83,13 @@ impl Relaxation for Combined {
         let mut stop = monitor.interrupted();
         if stop.is_none() && ising.d() > 0 {
             let spectral = spectral_features(problem, &greedy);
-            match build::program(ising, problem.eps(), &spectral, trw.certificate.as_ref())? {
+            match build::program(
+                ising,
+                problem.eps(),
+                &spectral,
+                trw.certificate.as_ref(),
+                settings.memory_limit,
+            )? {
                 Some(program) => {
                     let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
                     stop = Some(reason);

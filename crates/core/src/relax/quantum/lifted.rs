@@ -121,10 +121,10 @@ impl Lifted {
         let own;
         let classes = match &self.classes {
             Some(classes) => classes,
-            None if matches!(algorithm, Algorithm::Newton(_)) => {
-                return self.newton_linear(algorithm, problem, start, settings, monitor);
-            }
             None => {
+                if let Algorithm::Newton(pace) = algorithm {
+                    return self.newton_linear(pace, problem, start, settings, monitor);
+                }
                 own = Arc::new(problem.features().classes());
                 &own
             }
@@ -140,14 +140,13 @@ impl Lifted {
     /// Newton on the dual along the temperature by conjugate gradients, for (1, x).
     fn newton_linear(
         &self,
-        algorithm: Algorithm,
+        pace: path_newton::Pace,
         problem: &Problem,
         start: Option<&Square>,
         settings: &Settings,
         monitor: &mut Monitor<'_>,
     ) -> Point {
         let (n, ratio) = (self.matrix.n(), self.ratio(problem));
-        let pace = if let Algorithm::Newton(pace) = algorithm { pace } else { path_newton::Pace::Fast };
         let scaled = self.scaled(ratio);
         let warm = start.filter(|s| s.n() == n).map(|s| {
             let difference = self.matrix.diagonal().zip(s.diagonal()).map(|(f, s)| ratio * (f - s));
