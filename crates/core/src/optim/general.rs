@@ -4,11 +4,10 @@
 //! iterate. The entropy is its own barrier and the temperature the path parameter. For features
 //! with many coinciding products V_perp is large and [`super::interior_point`] takes over.
 
-use super::diagonal::power_norm;
-use super::path_newton::DualSpace;
+use super::path_newton::{DualSpace, Near};
 use super::ties::Ties;
 use crate::features::Classes;
-use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply};
+use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues, multiply, power_norm};
 use faer::Par;
 use std::sync::Arc;
 
@@ -100,14 +99,19 @@ impl DualSpace for General {
         y.iter_mut().zip(square.data()).for_each(|(y, s)| *y = s / (2.0 * t));
     }
 
-    fn assemble(&self, y: &[f64], t: f64, out: &mut Square) {
-        if out.n() != self.a.n() {
-            *out = Square::zeros(self.a.n());
-        }
-        for ((o, a), y) in out.data_mut().iter_mut().zip(self.a.data()).zip(y) {
+    fn evaluate(
+        &mut self,
+        y: &[f64],
+        t: f64,
+        _near: Option<Near<'_>>,
+        out: &mut Gibbs,
+        work: &mut EigenWork,
+    ) -> bool {
+        for ((o, a), y) in self.scratch.data_mut().iter_mut().zip(self.a.data()).zip(y) {
             *o = (a - y) / t;
         }
-        out.symmetrize();
+        self.scratch.symmetrize();
+        out.decompose_in_place(&mut self.scratch, work)
     }
 
     fn residual(&mut self, gibbs: &Gibbs) -> f64 {

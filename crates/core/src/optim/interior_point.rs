@@ -10,7 +10,6 @@
 //! K the derivative of `log - mu/.` (docs/theory.md, eq. 10). S is the primal iterate: its error is
 //! quadratic. Lowering mu moves Sigma but hardly Y, which is why the steps are long.
 
-use super::diagonal::power_norm;
 use super::general::{feasible_value, spectral_sum};
 use super::moment_system::MomentSystem;
 use super::soft_state::SoftState;
@@ -18,7 +17,7 @@ use super::stopping::{Progress, Units};
 use crate::features::Classes;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
-use crate::spectral::{EigenWork, Gibbs, Square};
+use crate::spectral::{EigenWork, Gibbs, Square, power_norm};
 use faer::Par;
 
 /// Where the method stands.

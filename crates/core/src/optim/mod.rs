@@ -3,14 +3,12 @@
 pub(crate) mod chambolle_pock;
 mod class_rows;
 mod diagonal;
-mod diagonal_hessian;
 mod general;
 pub(crate) mod graph_system;
 pub(crate) mod interior_point;
 pub(crate) mod lbfgs;
 mod moment_system;
 mod normal_matrix;
-mod pair_preconditioner;
 pub(crate) mod path_newton;
 pub(crate) mod simplex_qp;
 mod soft_state;

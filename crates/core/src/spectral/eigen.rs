@@ -3,11 +3,11 @@
 
 use super::small_eigen::{self, SMALL, SmallWork};
 use super::square::Square;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{
-    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch,
-};
-use faer::{Par, Spec};
+use faer::diag::{DiagMut, DiagRef};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::evd::{SelfAdjointEvdParams, tridiag, tridiagonal_self_adjoint_evd};
+use faer::linalg::{householder, qr, temp_mat_scratch};
+use faer::{Conj, MatMut, Par, Spec};
 
 /// `A = U diag(values) U^T`, values increasing, columns of `vectors` orthonormal up to rounding.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,12 +23,13 @@ pub struct Eigen {
 pub struct EigenWork {
     n: usize,
     scaled: Square,
+    reflectors: Vec<f64>,
     buffer: Option<MemBuffer>,
     small: SmallWork,
 }
 
 /// From this size on the backend's scratch is not kept: it is large, and cheap next to its use.
-const KEEP_SCRATCH: usize = 600;
+const KEEP_SCRATCH: usize = 300;
 
 /// Decomposes the symmetric matrix `a` (its lower triangle is read) into `out`, on one thread.
 ///
@@ -41,34 +42,48 @@ pub fn eigh(a: &Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let mut scaled = std::mem::take(&mut work.scaled);
     scaled.reset(a.n());
     scaled.data_mut().copy_from_slice(a.data());
-    let done = eigh_in_place(&mut scaled, out, work);
+    if out.vectors.n() != a.n() || out.values.len() != a.n() {
+        *out = Eigen { values: vec![0.0; a.n()], vectors: Square::zeros(a.n()) };
+    }
+    let done = decompose(&mut scaled, &mut out.values, Some(&mut out.vectors), work);
     work.scaled = scaled;
     done
 }
 
-/// As [`eigh`] without the copy: `a` is scaled by a power of two and back, which changes only
-/// entries some 300 decades below the largest.
+/// As [`eigh`] without the copy: the lower triangle and the diagonal are the workspace, and are put
+/// back afterwards, the triangle from the upper one.
 #[must_use]
 pub(crate) fn eigh_in_place(a: &mut Square, out: &mut Eigen, work: &mut EigenWork) -> bool {
     let n = a.n();
     if out.vectors.n() != n || out.values.len() != n {
         *out = Eigen { values: vec![0.0; n], vectors: Square::zeros(n) };
     }
-    decompose(a, &mut out.values, Some(&mut out.vectors), work)
+    let diagonal: Vec<f64> = a.diagonal().collect();
+    let done = decompose(a, &mut out.values, Some(&mut out.vectors), work);
+    a.mirror_upper();
+    a.data_mut().iter_mut().step_by(n + 1).zip(diagonal).for_each(|(v, own)| *v = own);
+    done
 }
 
 /// The eigenvalues alone, in increasing order, as in [`eigh`]; about a third of its cost.
 #[must_use]
 pub(crate) fn eigenvalues(a: &Square, out: &mut Vec<f64>, work: &mut EigenWork) -> bool {
-    out.resize(a.n(), 0.0);
     let mut scaled = std::mem::take(&mut work.scaled);
     scaled.reset(a.n());
     scaled.data_mut().copy_from_slice(a.data());
-    let done = decompose(&mut scaled, out, None, work);
+    let done = eigenvalues_of(&mut scaled, out, work);
     work.scaled = scaled;
     done
 }
 
+/// As [`eigenvalues`] without the copy; `a` has no meaning afterwards.
+#[must_use]
+pub(crate) fn eigenvalues_of(a: &mut Square, out: &mut Vec<f64>, work: &mut EigenWork) -> bool {
+    out.resize(a.n(), 0.0);
+    decompose(a, out, None, work)
+}
+
+/// Destroys the lower triangle and the diagonal of `a`; the upper triangle is not read, and stays.
 fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
     let n = a.n();
     let largest = a.data().iter().fold(0.0f64, |m, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
@@ -94,25 +109,50 @@ fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, w
     done && values.iter().all(|v| v.is_finite())
 }
 
-/// The backend's decomposition of a matrix of unit scale.
-fn blocked(a: &Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
+/// The backend's decomposition of a matrix of unit scale: its `self_adjoint_evd` step by step, which
+/// would take a copy of `a`.
+fn blocked(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
     let n = a.n();
     let params = Spec::<SelfAdjointEvdParams, f64>::default();
+    let block = qr::no_pivoting::factor::recommended_block_size::<f64>(n, n);
     let kept = work.buffer.take().filter(|_| work.n == n);
-    let mut buffer = kept.unwrap_or_else(|| {
-        MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params))
-    });
-    let done = self_adjoint_evd(
-        a.view(),
-        faer::diag::DiagMut::from_slice_mut(values),
-        vectors.map(Square::view_mut),
-        Par::Seq,
-        MemStack::new(&mut buffer),
-        params,
-    );
+    let mut buffer = kept.unwrap_or_else(|| MemBuffer::new(scratch(n, block, vectors.is_some())));
+    work.reflectors.resize(block * (n - 1), 0.0);
+    let mut reflectors = MatMut::from_column_major_slice_mut(&mut work.reflectors, block, n - 1);
+    let stack = MemStack::new(&mut buffer);
+    tridiag::tridiag_in_place(a.view_mut(), reflectors.as_mut(), Par::Seq, stack, params.tridiag.into());
+    let diagonal: Vec<f64> = a.diagonal().collect();
+    let mut below: Vec<f64> = a.data()[1..].iter().step_by(n + 1).copied().collect();
+    below.resize(n, 0.0);
+    let (diagonal, below) = (DiagRef::from_slice(&diagonal), DiagRef::from_slice(&below));
+    let out = DiagMut::from_slice_mut(values);
+    let with_vectors = vectors.is_some();
+    let mut vectors = vectors.map(Square::view_mut);
+    let basis = vectors.as_mut().map(|v| v.as_mut());
+    let done = tridiagonal_self_adjoint_evd(diagonal, below, out, basis, Par::Seq, stack, params).is_ok();
+    if let Some(vectors) = vectors {
+        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+            a.view().submatrix(1, 0, n - 1, n - 1),
+            reflectors.as_ref(),
+            Conj::No,
+            vectors.subrows_mut(1, n - 1),
+            Par::Seq,
+            stack,
+        );
+    }
     work.n = n;
-    work.buffer = (n < KEEP_SCRATCH).then_some(buffer);
-    done.is_ok()
+    work.buffer = (n < KEEP_SCRATCH && with_vectors).then_some(buffer);
+    done
+}
+
+/// What the three steps need, one after the other; divide and conquer takes two n x n matrices.
+fn scratch(n: usize, block: usize, vectors: bool) -> StackReq {
+    let column = temp_mat_scratch::<f64>(n, 1);
+    let reduce = tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+    let apply = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>;
+    let columns = StackReq::all_of(&[column.array(8), StackReq::new::<usize>(n).array(4)]);
+    let squares = temp_mat_scratch::<f64>(n, n).array(if vectors { 2 } else { 0 });
+    StackReq::any_of(&[reduce, columns.and(squares), apply(n - 1, block, n)])
 }
 
 /// `2^e` as a product of two representable powers, for |e| up to 2000.
@@ -137,6 +177,8 @@ mod tests {
                 let a = test_matrix(n, scale);
                 let (mut e, mut work) = (Eigen::default(), EigenWork::default());
                 assert!(eigh(&a, &mut e, &mut work));
+                let (mut f, mut own) = (Eigen::default(), a.clone());
+                assert!(eigh_in_place(&mut own, &mut f, &mut work) && f == e && own == a);
                 for (i, j) in [(0, 0), (n / 2, n - 1), (n - 1, n / 3)] {
                     let sum: f64 =
                         (0..n).map(|k| e.vectors.at(i, k) * (e.values[k] / scale) * e.vectors.at(j, k)).sum();

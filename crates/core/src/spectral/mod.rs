@@ -5,15 +5,17 @@ mod eigen;
 mod gibbs;
 pub(crate) mod multiply;
 pub(crate) mod partial;
+mod power;
 mod small_eigen;
 mod square;
 mod tiled;
 mod wright_omega;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use eigen::eigenvalues;
+pub(crate) use eigen::{eigenvalues, eigenvalues_of, eigh_in_place};
 pub use eigen::{Eigen, EigenWork, eigh};
 pub(crate) use gibbs::Gibbs;
+pub(crate) use power::{dominant, power_norm};
 pub use square::Square;
 pub(crate) use tiled::Tiled;
 pub use wright_omega::wright_omega;

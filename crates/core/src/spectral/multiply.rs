@@ -4,11 +4,12 @@ use super::square::Square;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// `out <- M X`, X of `columns` columns.
-pub(crate) fn square_times(m: &Square, x: &[f64], columns: usize, out: &mut [f64]) {
+/// `out <- scale M X`, X of `columns` columns.
+pub(crate) fn square_times(m: &Square, x: &[f64], columns: usize, scale: f64, out: &mut [f64]) {
     let n = m.n();
     let x = MatRef::from_column_major_slice(x, n, columns);
-    matmul(MatMut::from_column_major_slice_mut(out, n, columns), Accum::Replace, m.view(), x, 1.0, Par::Seq);
+    let out = MatMut::from_column_major_slice_mut(out, n, columns);
+    matmul(out, Accum::Replace, m.view(), x, scale, Par::Seq);
 }
 
 /// `out <- M^T X`, X of `columns` columns.
@@ -46,7 +47,7 @@ pub(crate) fn tall_transposed_tall(x: &[f64], y: &[f64], n: usize, out: &mut [f6
 /// `out <- M N`.
 pub(crate) fn squares(m: &Square, other: &Square, out: &mut Square) {
     let n = m.n();
-    square_times(m, other.data(), n, out.data_mut());
+    square_times(m, other.data(), n, 1.0, out.data_mut());
 }
 
 /// `out <- M N^T`.

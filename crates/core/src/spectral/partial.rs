@@ -29,8 +29,10 @@ struct Small {
 
 /// What to compute, and from where.
 pub(crate) struct Task<'a> {
-    /// The symmetric matrix.
+    /// The symmetric matrix, up to the factor `scale`.
     pub(crate) matrix: &'a Square,
+    /// Positive.
+    pub(crate) scale: f64,
     /// Columns that nearly diagonalise it; the last `block` are the start.
     pub(crate) basis: &'a Square,
     /// `basis_k^T matrix basis_k`.
@@ -58,7 +60,7 @@ impl PartialEigen {
             return false;
         }
         self.image.resize(n * b, 0.0);
-        multiply::square_times(task.matrix, &self.x, b, &mut self.image);
+        multiply::square_times(task.matrix, &self.x, b, task.scale, &mut self.image);
         if !self.small.ritz(&self.x, &self.image, n, b) {
             return false;
         }
@@ -112,7 +114,7 @@ impl PartialEigen {
                 *c /= (theta - rayleigh).max(least);
             }
         }
-        multiply::square_times(task.basis, &self.spare, b, &mut self.step);
+        multiply::square_times(task.basis, &self.spare, b, 1.0, &mut self.step);
         self.step.resize(n * b, 0.0);
         for _ in 0..2 {
             let m = self.step.len() / n;
@@ -127,7 +129,7 @@ impl PartialEigen {
         }
         let m = self.step.len() / n;
         self.step_image.resize(n * m, 0.0);
-        multiply::square_times(task.matrix, &self.step, m, &mut self.step_image);
+        multiply::square_times(task.matrix, &self.step, m, task.scale, &mut self.step_image);
         self.rotate(n, b, m, values)
     }
 
@@ -222,6 +224,7 @@ mod tests {
         let basis = Square::identity(n);
         let task = Task {
             matrix: &matrix,
+            scale: 1.0,
             basis: &basis,
             rayleigh: &rayleigh,
             block: b,

@@ -84,6 +84,20 @@ impl Square {
         }
     }
 
+    /// Copies the upper triangle to the lower one.
+    pub(crate) fn mirror_upper(&mut self) {
+        // In blocks, for both sides of the copy to stay in cache.
+        const BLOCK: usize = 32;
+        let n = self.n;
+        for first in (0..n).step_by(BLOCK) {
+            for j in first..n {
+                for i in first..(first + BLOCK).min(j) {
+                    self.data[j + n * i] = self.data[i + n * j];
+                }
+            }
+        }
+    }
+
     /// `<A, B> = tr A^T B`.
     pub fn dot(&self, other: &Square) -> f64 {
         self.data.iter().zip(&other.data).map(|(a, b)| a * b).sum()

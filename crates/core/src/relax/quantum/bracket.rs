@@ -56,7 +56,7 @@ impl Bracket {
                         Some(Kept::new(lifted, space, &warm, &self.problem, settings, &mut monitor))
                     }
                     None => {
-                        self.solve_afresh(&lifted, settings, &mut monitor);
+                        self.solve_afresh(lifted, settings, &mut monitor);
                         None
                     }
                 }
@@ -70,10 +70,10 @@ impl Bracket {
         Ok(())
     }
 
-    fn solve_afresh(&mut self, lifted: &Lifted, settings: &Settings, monitor: &mut Monitor<'_>) {
-        let first = lifted.algorithms(Solver::Auto)[0];
+    fn solve_afresh(&mut self, lifted: Lifted, settings: &Settings, monitor: &mut Monitor<'_>) {
+        let (first, constant) = (lifted.algorithms(Solver::Auto)[0], lifted.constant);
         let point = lifted.run(first, &self.problem, Some(&self.matrix), settings, monitor);
-        self.narrow(lifted.constant + point.primal, lifted.constant + point.dual);
+        self.narrow(constant + point.primal, constant + point.dual);
         self.matrix = point.matrix;
     }
 

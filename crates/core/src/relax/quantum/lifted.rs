@@ -110,7 +110,7 @@ impl Lifted {
 
     /// Runs one algorithm, from the `F'` of an earlier solution when its size fits.
     pub(super) fn run(
-        &self,
+        self,
         algorithm: Algorithm,
         problem: &Problem,
         start: Option<&Square>,
@@ -118,50 +118,43 @@ impl Lifted {
         monitor: &mut Monitor<'_>,
     ) -> Point {
         let n = self.matrix.n();
-        let own;
-        let classes = match &self.classes {
-            Some(classes) => classes,
-            None => {
-                if let Algorithm::Newton(pace) = algorithm {
-                    return self.newton_linear(pace, problem, start, settings, monitor);
-                }
-                own = Arc::new(problem.features().classes());
-                &own
-            }
-        };
         let start = start.filter(|s| s.n() == n);
+        let classes = match (&self.classes, algorithm) {
+            (Some(classes), _) => classes.clone(),
+            (None, Algorithm::Newton(pace)) => {
+                return self.newton_linear(pace, problem, start, settings, monitor);
+            }
+            (None, _) => Arc::new(problem.features().classes()),
+        };
         match algorithm {
-            Algorithm::Newton(pace) => self.newton(pace, classes, problem, start, settings, monitor),
-            Algorithm::InteriorPoint => self.interior_point(classes, problem, start, settings, monitor),
-            Algorithm::ChambollePock => self.chambolle_pock(classes, problem, settings, monitor),
+            Algorithm::Newton(pace) => self.newton(pace, &classes, problem, start, settings, monitor),
+            Algorithm::InteriorPoint => self.interior_point(&classes, problem, start, settings, monitor),
+            Algorithm::ChambollePock => self.chambolle_pock(&classes, problem, settings, monitor),
         }
     }
 
-    /// Newton on the dual along the temperature by conjugate gradients, for (1, x).
+    /// Newton on the dual along the temperature by conjugate gradients, for (1, x); F, which only
+    /// changes on its diagonal, becomes `F'` in place.
     fn newton_linear(
-        &self,
+        self,
         pace: path_newton::Pace,
         problem: &Problem,
         start: Option<&Square>,
         settings: &Settings,
         monitor: &mut Monitor<'_>,
     ) -> Point {
-        let (n, ratio) = (self.matrix.n(), self.ratio(problem));
-        let scaled = self.scaled(ratio);
-        let warm = start.filter(|s| s.n() == n).map(|s| {
-            let difference = self.matrix.diagonal().zip(s.diagonal()).map(|(f, s)| ratio * (f - s));
-            let mut y: Vec<f64> = difference.collect();
-            let mean = y.iter().sum::<f64>() / n as f64;
+        let (ratio, units) = (self.ratio(problem), self.units(problem));
+        let warm = start.map(|s| {
+            let mut y: Vec<f64> = s.diagonal().map(|s| -ratio * s).collect();
+            let mean = y.iter().sum::<f64>() / y.len() as f64;
             y.iter_mut().for_each(|v| *v -= mean);
             y
         });
-        let mut space = Diagonal::new(&scaled);
-        let units = self.units(problem);
+        let mut space = Diagonal::new(self.matrix, ratio);
         let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
         let moments = linear_moments(&space.ahead(&outcome.state), problem);
-        let mut matrix = self.matrix.clone();
-        matrix.data_mut().iter_mut().step_by(n + 1).zip(&outcome.y).for_each(|(m, y)| *m -= y / ratio);
-        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        let matrix = space.into_matrix(&outcome.y);
+        point(problem.eps(), ratio, matrix, outcome.state, outcome.primal, moments, outcome.stop)
     }
 
     /// Newton on the dual along the temperature, in V_perp.
@@ -182,7 +175,7 @@ impl Lifted {
         let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &moments, problem);
-        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        point(problem.eps(), self.ratio(problem), matrix, outcome.state, outcome.primal, moments, outcome.stop)
     }
 
     fn interior_point(
@@ -199,7 +192,7 @@ impl Lifted {
             interior_point::minimise(classes, &scaled, warm, settings.tol, units, settings.threads, monitor);
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &outcome.moments, problem);
-        self.point(problem, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        point(problem.eps(), self.ratio(problem), matrix, outcome.state, outcome.primal, moments, outcome.stop)
     }
 
     fn chambolle_pock(
@@ -271,20 +264,19 @@ impl Lifted {
         matrix.symmetrize();
         matrix
     }
+}
 
-    /// The point of a state at t = 1, in the units of f.
-    fn point(
-        &self,
-        problem: &Problem,
-        matrix: Square,
-        state: Gibbs,
-        primal: f64,
-        (means, pairs): (Vec<f64>, Vec<f64>),
-        stop: StopReason,
-    ) -> Point {
-        let (eps, ratio) = (problem.eps(), self.ratio(problem));
-        let mut eigen = state.eigen;
-        eigen.values.iter_mut().for_each(|v| *v /= ratio);
-        Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
-    }
+/// The point of a state at t = 1, in the units of f.
+fn point(
+    eps: f64,
+    ratio: f64,
+    matrix: Square,
+    state: Gibbs,
+    primal: f64,
+    (means, pairs): (Vec<f64>, Vec<f64>),
+    stop: StopReason,
+) -> Point {
+    let mut eigen = state.eigen;
+    eigen.values.iter_mut().for_each(|v| *v /= ratio);
+    Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
 }

@@ -79,6 +79,7 @@ impl Relaxation for Quantum {
         };
         let mut monitor = Monitor::new(settings, default_iterations, observer);
         let lifted = Lifted::new(problem)?;
+        let constant = lifted.constant;
         let mut algorithms = lifted.algorithms(solver).into_iter();
         let first = algorithms.next().unwrap_or(Algorithm::ChambollePock);
         let mut point = lifted.run(first, problem, self.start.as_ref(), settings, &mut monitor);
@@ -89,9 +90,10 @@ impl Relaxation for Quantum {
             let more =
                 if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
             monitor.allow(more, settings);
+            let lifted = Lifted::new(problem)?;
             point = point.better(lifted.run(algorithm, problem, None, settings, &mut monitor));
         }
-        Ok(finish(problem, lifted.constant, point, solver, monitor))
+        Ok(finish(problem, constant, point, solver, monitor))
     }
 }
 

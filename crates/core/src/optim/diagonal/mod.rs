@@ -1,20 +1,32 @@
 //! V_perp for the features (1, x): zero-sum diagonals, with Newton systems by conjugate gradients.
 
-use super::diagonal_hessian::{DiagonalHessian, center, dot, norm};
+mod ahead;
+mod direct;
+mod hessian;
+mod pair_preconditioner;
+mod start;
+
 use super::path_newton::{DualSpace, Near, Schedule};
 use crate::spectral::partial::{PartialEigen, Task};
-use crate::spectral::{Cholesky, EigenWork, Gibbs, Square, multiply};
-use faer::Par;
+use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues_of, eigh_in_place, multiply};
+pub(crate) use ahead::Ahead;
+use direct::Direct;
+use hessian::{BLOCK, DiagonalHessian, dot};
+use start::Start;
 
 /// Y = diag(y), sum y = 0. A Hessian product costs O(n^2 r), r the number of weighty eigenvalues.
-pub(crate) struct Diagonal<'a> {
-    a: &'a Square,
-    squared_rows: Vec<f64>,
-    /// `|A|_2`, or the edge of the bulk of its spectrum when a few eigenvalues lie outside: those
-    /// leave the diagonal of the state nearly constant.
-    norm: f64,
+///
+/// **Memory** One n x n matrix, `A - Y` up to a factor; its lower triangle is the workspace of
+/// decompositions.
+pub(crate) struct Diagonal {
+    /// `F - Y / ratio` at the point evaluated last, where `A = ratio F`.
+    matrix: Square,
+    ratio: f64,
+    start: Start,
     density: Vec<f64>,
     logs: bool,
+    /// Whether steps are too long to follow eigenpairs along them.
+    far: bool,
     partial: PartialEigen,
     /// Residual at which the top eigenpairs are good enough for the step just computed.
     aim: f64,
@@ -43,21 +55,32 @@ const PARTIAL_STEPS: usize = 6;
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;
 
-impl<'a> Diagonal<'a> {
-    pub(crate) fn new(a: &'a Square) -> Self {
-        let n = a.n();
-        let squared_rows: Vec<f64> = (0..n).map(|j| a.column(j).iter().map(|v| v * v).sum()).collect();
+impl Diagonal {
+    /// The space for `A = ratio * f`, f of zero diagonal.
+    pub(crate) fn new(f: Square, ratio: f64) -> Self {
         Diagonal {
-            a,
-            norm: power_norm(a).min(2.0 * (squared_rows.iter().sum::<f64>() / n as f64).sqrt()),
-            squared_rows,
-            density: vec![0.0; n],
+            start: Start::new(&f, ratio),
+            density: vec![0.0; f.n()],
+            matrix: f,
+            ratio,
             logs: false,
+            far: false,
             partial: PartialEigen::default(),
             aim: LOOSE,
             hessian: DiagonalHessian::default(),
             direct: Direct::default(),
         }
+    }
+
+    /// `F - Y / ratio`.
+    pub(crate) fn into_matrix(mut self, y: &[f64]) -> Square {
+        self.set_diagonal(y);
+        self.matrix
+    }
+
+    fn set_diagonal(&mut self, y: &[f64]) {
+        let n = self.matrix.n();
+        self.matrix.data_mut().iter_mut().step_by(n + 1).zip(y).for_each(|(m, y)| *m = -y / self.ratio);
     }
 
     /// `rho_ii`, the diagonal of the state.
@@ -80,16 +103,17 @@ impl<'a> Diagonal<'a> {
     }
 
     /// The partial decomposition; `false` when it does not apply or did not converge.
-    fn follow(&mut self, matrix: &Square, t: f64, near: Near<'_>, out: &mut Gibbs) -> bool {
-        let (state, scale) = (near.state, near.t / t);
-        let n = matrix.n();
-        if n < PARTIAL || state.n() != n {
+    ///
+    /// At low temperature the top of the spectrum is followed from `near` by block steps; its other
+    /// vectors are kept, with Rayleigh quotients for values: they only enter second derivatives.
+    fn follow(&mut self, y: &[f64], t: f64, near: Near<'_>, out: &mut Gibbs) -> bool {
+        let (state, n) = (near.state, y.len());
+        if n < PARTIAL || state.n() != n || self.far {
             return false;
         }
-        // B = scale B_near + diag(shift).
-        let own = self.a.diagonal().zip(near.y).map(|(a, y)| (a - y) / t);
-        let shift: Vec<f64> = matrix.diagonal().zip(own).map(|(b, a)| b - a).collect();
-        let mut values: Vec<f64> = state.eigen.values.iter().map(|v| v * scale).collect();
+        // B = (near.t / t) B_near + diag(shift).
+        let shift: Vec<f64> = near.y.iter().zip(y).map(|(a, b)| (a - b) / t).collect();
+        let mut values: Vec<f64> = state.eigen.values.iter().map(|v| v * (near.t / t)).collect();
         for (value, u) in values.iter_mut().zip(state.eigen.vectors.data().chunks_exact(n)) {
             *value += u.iter().zip(&shift).map(|(u, s)| u * u * s).sum::<f64>();
         }
@@ -100,16 +124,14 @@ impl<'a> Diagonal<'a> {
         if block * LARGEST_BLOCK > n {
             return false;
         }
-        if out.eigen.vectors.n() != n {
-            out.eigen.vectors = Square::zeros(n);
-        }
-        let tolerance = if t > 1.0 { self.aim.max(1e-3) } else { self.aim };
+        out.eigen.vectors.reset(n);
         let task = Task {
-            matrix,
+            matrix: &self.matrix,
+            scale: self.ratio / t,
             basis: &state.eigen.vectors,
             rayleigh: &values,
             block,
-            tolerance,
+            tolerance: if t > 1.0 { self.aim.max(1e-3) } else { self.aim },
             max_steps: PARTIAL_STEPS,
         };
         let mut found = vec![0.0; block];
@@ -137,43 +159,7 @@ impl<'a> Diagonal<'a> {
     }
 }
 
-/// The moment matrix one Newton step ahead of a state, `n (rho (1 + <rho, D>) - L[D])`, in factors:
-/// its error is quadratic in the residual of the state.
-pub(crate) struct Ahead {
-    rank: usize,
-    /// Per vertex: `growth p_k u_k`, u_k and `U (G o (U^T D U_top))` over the weighty k, rows contiguous.
-    weighted: Vec<f64>,
-    top: Vec<f64>,
-    moved: Vec<f64>,
-    scale: Vec<f64>,
-}
-
-impl Ahead {
-    fn new(gibbs: &Gibbs, moved: &[f64], growth: f64) -> Self {
-        let (n, r) = (gibbs.n(), gibbs.rank);
-        let rows =
-            |columns: &[f64]| -> Vec<f64> { (0..n * r).map(|k| columns[k / r + n * (k % r)]).collect() };
-        let top = rows(&gibbs.eigen.vectors.data()[n * (n - r)..]);
-        let weights = &gibbs.weights[n - r..];
-        let weighted = top.iter().enumerate().map(|(k, u)| growth * weights[k % r] * u).collect();
-        let mut out = Ahead { rank: r, weighted, top, moved: rows(moved), scale: Vec::new() };
-        out.scale = (0..n).map(|i| 1.0 / out.entry(i, i).max(f64::MIN_POSITIVE).sqrt()).collect();
-        out
-    }
-
-    /// `E z_i z_j` for z = (1, x), scaled to unit diagonal.
-    pub(crate) fn correlation(&self, i: usize, j: usize) -> f64 {
-        (self.entry(i, j) * self.scale[i] * self.scale[j]).clamp(-1.0, 1.0)
-    }
-
-    fn entry(&self, i: usize, j: usize) -> f64 {
-        let of = |i: usize| self.rank * i..self.rank * (i + 1);
-        let (ui, uj) = (&self.top[of(i)], &self.top[of(j)]);
-        dot(&self.weighted[of(i)], uj) - 0.5 * (dot(&self.moved[of(i)], uj) + dot(&self.moved[of(j)], ui))
-    }
-}
-
-impl Diagonal<'_> {
+impl Diagonal {
     /// The moments one Newton step ahead of `gibbs`. **Cost** one Newton system, O(n^2 r).
     pub(crate) fn ahead(&mut self, gibbs: &Gibbs) -> Ahead {
         let n = gibbs.n();
@@ -182,47 +168,43 @@ impl Diagonal<'_> {
         if !self.direction(gibbs, 0.0, 1e-3, &mut step) {
             step.fill(0.0);
         }
-        let mut moved = vec![0.0; n * gibbs.rank];
-        self.hessian.moved(gibbs, gibbs.rank, &step, n - gibbs.rank, &mut moved);
-        Ahead::new(gibbs, &moved, 1.0 + dot(&self.density, &step))
+        Ahead::new(gibbs, &mut self.hessian, &step, dot(&self.density, &step))
     }
 }
 
-impl DualSpace for Diagonal<'_> {
+impl DualSpace for Diagonal {
     fn len(&self) -> usize {
-        self.a.n()
+        self.matrix.n()
     }
 
     fn scale(&self) -> f64 {
-        self.norm
+        self.start.norm
     }
 
     fn start(&self, t: f64, y: &mut [f64]) {
-        // Second order in A/t: diag exp((A - Y)/t) is constant for y_i = (A^2)_ii / 2t.
-        y.iter_mut().zip(&self.squared_rows).for_each(|(y, s)| *y = s / (2.0 * t));
-        center(y);
+        self.start.at(t, y);
     }
 
-    fn assemble(&self, y: &[f64], t: f64, out: &mut Square) {
-        let n = self.a.n();
-        if out.n() != n {
-            *out = Square::zeros(n);
-        }
-        out.data_mut().iter_mut().zip(self.a.data()).for_each(|(o, a)| *o = a / t);
-        out.data_mut().iter_mut().step_by(n + 1).zip(y).for_each(|(o, y)| *o -= y / t);
+    fn guess(&self) -> Option<Vec<f64>> {
+        self.start.frozen(1.0)
     }
 
-    /// At low temperature the top of the spectrum is followed from `near` by block steps; its other
-    /// vectors are kept, with Rayleigh quotients for values: they only enter second derivatives.
-    fn decompose(
+    fn evaluate(
         &mut self,
-        matrix: &mut Square,
+        y: &[f64],
         t: f64,
-        near: Near<'_>,
+        near: Option<Near<'_>>,
         out: &mut Gibbs,
         work: &mut EigenWork,
     ) -> bool {
-        self.follow(matrix, t, near, out) || out.decompose_in_place(matrix, work)
+        self.set_diagonal(y);
+        if near.is_some_and(|near| self.follow(y, t, near, out)) {
+            return true;
+        }
+        let done = eigh_in_place(&mut self.matrix, &mut out.eigen, work);
+        out.eigen.values.iter_mut().for_each(|v| *v *= self.ratio / t);
+        out.partial = false;
+        done && out.weigh()
     }
 
     fn schedule(&self) -> Schedule {
@@ -240,7 +222,9 @@ impl DualSpace for Diagonal<'_> {
         self.fill_density(gibbs);
         let n = gibbs.n() as f64;
         let logs = self.logs && tilt == 0.0;
-        self.aim = if tilt == 0.0 { 0.05 * self.log_size().powf(1.5) } else { LOOSE }.clamp(TIGHT, LOOSE);
+        let size = self.log_size();
+        self.far = size > LOG_SWITCH;
+        self.aim = if tilt == 0.0 { 0.05 * size.powf(1.5) } else { LOOSE }.clamp(TIGHT, LOOSE);
         let mut rhs: Vec<f64> = match logs {
             // Newton on log(n rho_ii) = 0: exact for a diagonal A, and tame far from the solution.
             true => self.density.iter().map(|d| d * (n * d).max(0.05).ln()).collect(),
@@ -287,77 +271,24 @@ impl DualSpace for Diagonal<'_> {
                 *f = root * u / d.sqrt();
             }
         }
+        self.set_diagonal(&vec![0.0; n]);
+        let mut image = vec![0.0; n * BLOCK.min(r)];
+        let mut linear = 0.0;
+        for block in factor.chunks(n * BLOCK) {
+            let image = &mut image[..block.len()];
+            multiply::square_times(&self.matrix, block, block.len() / n, self.ratio, image);
+            linear += dot(image, block);
+        }
         let mut gram = Square::zeros(r);
         multiply::transposed_left(&factor, &factor, n, r, gram.data_mut());
-        gram.symmetrize();
-        let mut spectrum = crate::spectral::Eigen::default();
+        drop(factor);
+        let mut spectrum = Vec::new();
         let mut own = EigenWork::default();
         let work = if r == n { work } else { &mut own };
-        if !crate::spectral::eigh(&gram, &mut spectrum, work) {
+        if !eigenvalues_of(&mut gram, &mut spectrum, work) {
             return f64::NEG_INFINITY;
         }
-        let entropy: f64 = spectrum.values.iter().filter(|v| **v > 0.0).map(|v| v * v.ln()).sum();
-        let mut image = vec![0.0; n * r];
-        multiply::square_times(self.a, &factor, r, &mut image);
-        let linear: f64 = image.iter().zip(&factor).map(|(a, b)| a * b).sum();
+        let entropy: f64 = spectrum.iter().filter(|v| **v > 0.0).map(|v| v * v.ln()).sum();
         (linear - entropy) / n as f64
     }
-}
-
-/// The Hessian formed as a Gram matrix, `M_ij = sum_kl G_kl U_ik U_il U_jk U_jl`.
-///
-/// The Hessian of g is `M - rho rho^T` with `M 1 = rho`, so on zero-sum right-hand sides
-/// `M^{-1}` solves it.
-#[derive(Default)]
-struct Direct {
-    rows: Vec<f64>,
-    cholesky: Cholesky,
-}
-
-impl Direct {
-    fn solve(&mut self, gibbs: &Gibbs, rhs: &[f64], out: &mut [f64]) -> bool {
-        let (n, r) = (gibbs.n(), gibbs.rank);
-        let length = n * r - r * (r - 1) / 2;
-        self.rows.resize(length * n, 0.0);
-        let mut row = 0;
-        for l in n - r..n {
-            for k in 0..=l {
-                let both = if k == l { 1.0 } else { 2.0 };
-                let root = (both * gibbs.exp_kernel(k, l)).sqrt();
-                let (u, v) = (gibbs.eigen.vectors.column(k), gibbs.eigen.vectors.column(l));
-                for i in 0..n {
-                    self.rows[row + length * i] = root * u[i] * v[i];
-                }
-                row += 1;
-            }
-        }
-        if !self.cholesky.factor_gram(&self.rows, length, n, 0.0, Par::Seq) {
-            return false;
-        }
-        out.copy_from_slice(rhs);
-        self.cholesky.solve(out);
-        center(out);
-        true
-    }
-}
-
-/// `|A|_2` within a few percent, by twelve power steps from a fixed start.
-pub(crate) fn power_norm(a: &Square) -> f64 {
-    let n = a.n();
-    let mut v: Vec<f64> = (0..n).map(|i| 1.0 + ((i * 7919) % 31) as f64 / 31.0).collect();
-    let mut estimate = 0.0;
-    for _ in 0..12 {
-        let length = norm(&v);
-        if !(length > 0.0 && length.is_finite()) {
-            break;
-        }
-        v.iter_mut().for_each(|x| *x /= length);
-        let mut next = vec![0.0; n];
-        for (j, x) in v.iter().enumerate() {
-            next.iter_mut().zip(a.column(j)).for_each(|(o, c)| *o += c * x);
-        }
-        estimate = norm(&next).max(estimate);
-        v = next;
-    }
-    estimate
 }

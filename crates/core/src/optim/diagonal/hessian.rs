@@ -7,13 +7,13 @@ use crate::spectral::{Gibbs, multiply};
 /// Conjugate gradient steps per system; more are never worth a decomposition.
 const MAX_STEPS: usize = 300;
 /// Columns handled at once: workspaces stay n x BLOCK at any rank.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 /// Weight left out of the Hessian, as a part of `accuracy / n`: every coordinate has density about 1/n.
 const TAIL: f64 = 1e-2;
 
 /// Products with the Hessian at one state, and solutions of Newton systems.
 #[derive(Default)]
-pub(crate) struct DiagonalHessian {
+pub(super) struct DiagonalHessian {
     rank: usize,
     kernel: Vec<f64>,
     scaled: Vec<f64>,
@@ -36,7 +36,7 @@ impl DiagonalHessian {
 
     /// Columns `U (G o (U^T (v o U_l)))` for the eigenvectors l from `first` on, into `out`; G is
     /// doubled outside the last `rank` rows, whose pairs come once from either side.
-    pub(crate) fn moved(&mut self, gibbs: &Gibbs, rank: usize, v: &[f64], first: usize, out: &mut [f64]) {
+    pub(super) fn moved(&mut self, gibbs: &Gibbs, rank: usize, v: &[f64], first: usize, out: &mut [f64]) {
         let n = gibbs.n();
         let columns = out.len() / n;
         let vectors = &gibbs.eigen.vectors;
@@ -52,7 +52,7 @@ impl DiagonalHessian {
             self.kernel[..n - rank].iter_mut().for_each(|g| *g *= 2.0);
             inner.iter_mut().zip(&self.kernel).for_each(|(w, g)| *w *= g);
         }
-        multiply::square_times(vectors, &self.inner, columns, out);
+        multiply::square_times(vectors, &self.inner, columns, 1.0, out);
     }
 
     /// `out <- H v`: two products of size n x n x r.
@@ -74,7 +74,7 @@ impl DiagonalHessian {
     }
 
     /// Solves `H x = rhs` on zero-sum vectors to the relative `accuracy`.
-    pub(crate) fn solve(
+    pub(super) fn solve(
         &mut self,
         gibbs: &Gibbs,
         density: &[f64],
@@ -115,17 +115,17 @@ impl DiagonalHessian {
 }
 
 /// Takes the mean out.
-pub(crate) fn center(v: &mut [f64]) {
+pub(super) fn center(v: &mut [f64]) {
     let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
     v.iter_mut().for_each(|x| *x -= mean);
 }
 
 /// `a^T b`.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// `|v|_2`.
-pub(crate) fn norm(v: &[f64]) -> f64 {
+pub(super) fn norm(v: &[f64]) -> f64 {
     dot(v, v).sqrt()
 }

@@ -4,20 +4,20 @@
 //! eigenvectors have kernels far above all others; without them what is left is nearly diagonal.
 //! `M ~ D + W W^T` is inverted by Woodbury with the p selected pairs as columns of W.
 
-use super::diagonal_hessian::center;
+use super::hessian::center;
 use crate::spectral::{Cholesky, Gibbs};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// Matrices this large are given back after every solve.
-const LARGE: usize = 600;
+const LARGE: usize = 300;
 /// Diagonal entries below this part of the largest are raised to it: without and with pairs.
 const FLOOR: f64 = 1e-3;
 const PAIR_FLOOR: f64 = 1e-7;
 
 /// `D + W W^T`, factored.
 #[derive(Default)]
-pub(crate) struct PairPreconditioner {
+pub(super) struct PairPreconditioner {
     n: usize,
     pairs: usize,
     /// `1 / sqrt(D)`.
@@ -30,7 +30,7 @@ pub(crate) struct PairPreconditioner {
 
 impl PairPreconditioner {
     /// Builds it for the Hessian over the last `rank` eigenvectors.
-    pub(crate) fn prepare(&mut self, gibbs: &Gibbs, rank: usize) {
+    pub(super) fn prepare(&mut self, gibbs: &Gibbs, rank: usize) {
         let n = gibbs.n();
         self.n = n;
         let chosen = match rank * (rank + 1) / 2 <= 2 * n {
@@ -56,7 +56,7 @@ impl PairPreconditioner {
     }
 
     /// Gives back large workspaces.
-    pub(crate) fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         if self.n >= LARGE {
             self.scaled = Vec::new();
             self.cholesky = Cholesky::default();
@@ -86,7 +86,7 @@ impl PairPreconditioner {
     }
 
     /// `z <- (D + W W^T)^-1 r`, centered.
-    pub(crate) fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+    pub(super) fn apply(&mut self, r: &[f64], z: &mut [f64]) {
         z.iter_mut().zip(r).zip(&self.roots).for_each(|((z, r), s)| *z = r * s);
         if self.pairs > 0 {
             let (n, p) = (self.n, self.pairs);
