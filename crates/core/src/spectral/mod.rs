@@ -12,8 +12,8 @@ mod tiled;
 mod wright_omega;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use eigen::{eigenvalues, eigenvalues_of, eigh_in_place};
 pub use eigen::{Eigen, EigenWork, eigh};
+pub(crate) use eigen::{eigenvalues, eigenvalues_of, eigh_in_place};
 pub(crate) use gibbs::Gibbs;
 pub(crate) use power::{dominant, power_norm};
 pub use square::Square;

@@ -1,6 +1,7 @@
 //! The Hessian of g on diagonals, `H v = diag L[diag v] - rho <rho, v>`, and its systems by
 //! preconditioned conjugate gradients.
 
+use super::LARGE;
 use super::pair_preconditioner::PairPreconditioner;
 use crate::spectral::{Gibbs, multiply};
 
@@ -10,6 +11,8 @@ const MAX_STEPS: usize = 300;
 pub(super) const BLOCK: usize = 64;
 /// Weight left out of the Hessian, as a part of `accuracy / n`: every coordinate has density about 1/n.
 const TAIL: f64 = 1e-2;
+/// Systems to this accuracy or worse are only on the way.
+const ROUGH: f64 = 0.05;
 
 /// Products with the Hessian at one state, and solutions of Newton systems.
 #[derive(Default)]
@@ -90,6 +93,12 @@ impl DiagonalHessian {
         let target = accuracy * norm(rhs);
         let (mut z, mut image, mut block) = (vec![0.0; n], vec![0.0; n], Vec::new());
         self.preconditioner.apply(&residual, &mut z);
+        if accuracy >= ROUGH && 10 * self.rank > 7 * n {
+            // Hot: the Hessian is nearly diagonal, and a product with it costs half a decomposition.
+            x.copy_from_slice(&z);
+            self.release();
+            return;
+        }
         let mut p = z.clone();
         let mut rz = dot(&residual, &z);
         for _ in 0..MAX_STEPS {
@@ -110,7 +119,15 @@ impl DiagonalHessian {
             rz = next;
         }
         center(x);
+        self.release();
+    }
+
+    /// Gives back large workspaces.
+    fn release(&mut self) {
         self.preconditioner.release();
+        if self.kernel.len() >= LARGE {
+            (self.scaled, self.inner) = (Vec::new(), Vec::new());
+        }
     }
 }
 

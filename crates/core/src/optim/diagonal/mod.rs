@@ -51,6 +51,8 @@ const LOOSE: f64 = 0.02;
 const TIGHT: f64 = 1e-9;
 /// Block steps before a full decomposition is made instead.
 const PARTIAL_STEPS: usize = 6;
+/// Workspaces of matrices this large are given back after use: they would add up.
+const LARGE: usize = 300;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;
@@ -198,8 +200,13 @@ impl DualSpace for Diagonal {
         work: &mut EigenWork,
     ) -> bool {
         self.set_diagonal(y);
-        if near.is_some_and(|near| self.follow(y, t, near, out)) {
-            return true;
+        let only = near.as_ref().is_some_and(|near| near.only);
+        let followed = near.is_some_and(|near| self.follow(y, t, near, out));
+        if followed || only {
+            return followed;
+        }
+        if y.len() >= LARGE {
+            self.partial = PartialEigen::default();
         }
         let done = eigh_in_place(&mut self.matrix, &mut out.eigen, work);
         out.eigen.values.iter_mut().for_each(|v| *v *= self.ratio / t);
@@ -208,7 +215,8 @@ impl DualSpace for Diagonal {
     }
 
     fn schedule(&self) -> Schedule {
-        Schedule { ready: 0.2, growth: 1.2 }
+        // Longer steps than these lose the eigenvectors that are followed.
+        Schedule { ready: 0.3, reject: 0.6, drop: 2.6, fastest: 2.6, growth: 1.2 }
     }
 
     fn residual(&mut self, gibbs: &Gibbs) -> f64 {

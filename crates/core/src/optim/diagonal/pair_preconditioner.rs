@@ -4,13 +4,12 @@
 //! eigenvectors have kernels far above all others; without them what is left is nearly diagonal.
 //! `M ~ D + W W^T` is inverted by Woodbury with the p selected pairs as columns of W.
 
+use super::LARGE;
 use super::hessian::center;
 use crate::spectral::{Cholesky, Gibbs};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Matrices this large are given back after every solve.
-const LARGE: usize = 300;
 /// Diagonal entries below this part of the largest are raised to it: without and with pairs.
 const FLOOR: f64 = 1e-3;
 const PAIR_FLOOR: f64 = 1e-7;

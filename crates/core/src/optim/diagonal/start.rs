@@ -32,15 +32,15 @@ impl Start {
         let n = f.n();
         let square = |j: usize| f.column(j).iter().map(|v| (ratio * v) * (ratio * v)).sum();
         let squared_rows: Vec<f64> = (0..n).map(square).collect();
-        let (norm, vector) = dominant(f);
-        let norm = ratio * norm;
+        let (top, vector) = dominant(f);
+        let top = ratio * top;
         // The edge of a semicircle of this variance.
         let edge = 2.0 * (squared_rows.iter().sum::<f64>() / n as f64).sqrt();
-        let outlier = (norm > OUTSIDE * edge).then(|| Outlier {
-            distance: norm - edge,
+        let outlier = (top > OUTSIDE * edge).then(|| Outlier {
+            distance: top - edge,
             diagonal: balanced_rows(f, &vector).into_iter().map(|v| ratio * v).collect(),
         });
-        Start { norm: norm.min(edge), squared_rows, outlier }
+        Start { norm: top.abs().min(edge), squared_rows, outlier }
     }
 
     /// The solution when the outlier has all the weight at temperature `t`.

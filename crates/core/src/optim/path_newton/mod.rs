@@ -41,9 +41,9 @@ pub(crate) trait DualSpace {
         work: &mut EigenWork,
     ) -> bool;
 
-    /// When the temperature may fall.
+    /// When and how far the temperature may fall.
     fn schedule(&self) -> Schedule {
-        Schedule { ready: READY, growth: 1.5 }
+        Schedule { ready: 0.3, reject: 1.2, drop: 3.0, fastest: 10.0, growth: 1.5 }
     }
 
     /// Size of `proj_perp(n rho)`, dimensionless: about 1 when the state is far from feasible.
@@ -60,13 +60,28 @@ pub(crate) trait DualSpace {
     fn primal(&mut self, gibbs: &Gibbs, work: &mut EigenWork) -> f64;
 }
 
-/// When the temperature is lowered, and how much the factor between temperatures changes.
+/// When and how far the temperature is lowered.
 #[derive(Clone, Copy)]
 pub(crate) struct Schedule {
     /// Largest residual from which the temperature is lowered.
     pub(crate) ready: f64,
+    /// Residual above which a step to a lower temperature is taken back.
+    pub(crate) reject: f64,
+    /// First and largest factor between temperatures.
+    pub(crate) drop: f64,
+    pub(crate) fastest: f64,
     /// Change of the factor after a smooth or a rough step.
     pub(crate) growth: f64,
+}
+
+impl Schedule {
+    /// At the pace of `pace`.
+    fn at(self, pace: Pace) -> Self {
+        match pace {
+            Pace::Fast => self,
+            Pace::Slow => Schedule { ready: 0.2 * self.ready, drop: 1.6, fastest: 1.6, ..self },
+        }
+    }
 }
 
 /// The accepted state, with the point and the temperature it belongs to.
@@ -74,6 +89,8 @@ pub(crate) struct Near<'a> {
     pub(crate) state: &'a Gibbs,
     pub(crate) y: &'a [f64],
     pub(crate) t: f64,
+    /// Whether to fail where following it fails: a shorter step costs less than a full decomposition.
+    pub(crate) only: bool,
 }
 
 /// Where the method stands; the state belongs to `(y, t)`.
@@ -95,26 +112,15 @@ pub(crate) struct Outcome {
 const READY: f64 = 0.3; // below: lower the temperature
 const SMOOTH: f64 = 0.15; // below: lower it faster next time
 const ROUGH: f64 = 0.5; // above: lower it more slowly next time
-const REJECT: f64 = 1.2; // above: take the step back
 const COARSE: f64 = 0.05; // relative accuracy of Newton systems on the way
 
 /// How fast the temperature falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// By a factor of up to 10 a step, as the residual allows.
+    /// As the schedule says.
     Fast,
     /// By a factor of at most 1.6 a step, from closer solutions: for states that change abruptly.
     Slow,
-}
-
-impl Pace {
-    /// First and largest drop of the temperature, and the residual below which it drops.
-    fn limits(self, ready: f64) -> (f64, f64, f64) {
-        match self {
-            Pace::Fast => (3.0, 10.0, ready),
-            Pace::Slow => (1.6, 1.6, 0.2 * ready),
-        }
-    }
 }
 
 /// Runs from high temperature to t = 1, or from `warm` at t = 1, until the gap is at most
@@ -152,9 +158,8 @@ fn follow(
     relative_tol: f64,
     units: Units,
 ) -> Outcome {
-    let schedule = walk.space.schedule();
-    let (mut drop, fastest, calm) = pace.limits(schedule.ready);
-    let mut ready = calm;
+    let schedule = walk.space.schedule().at(pace);
+    let (mut drop, mut ready) = (schedule.drop, schedule.ready);
     let mut best_primal = f64::NEG_INFINITY;
     let mut progress = Progress::default();
     let stop = loop {
@@ -185,10 +190,10 @@ fn follow(
         }
         if walk.t > 1.0 && walk.residual < ready {
             let next = lower(walk.t, drop);
-            if walk.try_lower(next) {
-                ready = calm;
+            if walk.try_lower(next, schedule.reject) {
+                ready = schedule.ready;
                 match walk.residual {
-                    r if r < SMOOTH => drop = (drop * schedule.growth).min(fastest),
+                    r if r < SMOOTH => drop = (drop * schedule.growth).min(schedule.fastest),
                     r if r > ROUGH => drop = (drop / schedule.growth).max(1.5),
                     _ => {}
                 }

@@ -1,13 +1,14 @@
 //! The state of the method and its steps.
 
-use super::{COARSE, DualSpace, Near, Outcome, READY, REJECT, Units};
+use super::{COARSE, DualSpace, Near, Outcome, READY, Units};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::spectral::{EigenWork, Gibbs};
 
 const MAX_TRIALS: usize = 30; // step lengths tried along one direction
 const WARM: f64 = 2.0; // above: a warm start is worse than none
-const START_FRACTION: f64 = 0.25; // first temperature, as a fraction of |A|
+const START_FRACTION: f64 = 0.2; // first temperature, as a fraction of |A|
+const SHORT: f64 = 1.7; // steps by a smaller factor are worth a full decomposition
 
 /// An accepted point with its state, and a trial one.
 pub(super) struct Walk<'a, 'm> {
@@ -88,7 +89,7 @@ impl<'a, 'm> Walk<'a, 'm> {
 
     /// Accepts the trial point whatever it is.
     fn begin(&mut self, t: f64) {
-        let residual = self.evaluate_trial(t, false);
+        let residual = self.evaluate_trial(t);
         self.failed = !residual.is_finite();
         self.accept(t, residual);
     }
@@ -106,10 +107,11 @@ impl<'a, 'm> Walk<'a, 'm> {
 
     /// Decomposes at `trial_y` and temperature `t`, following the accepted state if that will do; the
     /// residual, NaN on failure.
-    fn evaluate_trial(&mut self, t: f64, follow: bool) -> f64 {
+    fn evaluate_trial(&mut self, t: f64) -> f64 {
         self.monitor.eigendecompositions += 1;
-        let near = follow.then_some(Near { state: &self.state, y: &self.y, t: self.t });
-        match self.space.evaluate(&self.trial_y, t, near, &mut self.trial_state, &mut self.work) {
+        let only = self.state.partial && self.t > SHORT * t;
+        let near = Near { state: &self.state, y: &self.y, t: self.t, only };
+        match self.space.evaluate(&self.trial_y, t, Some(near), &mut self.trial_state, &mut self.work) {
             true => self.space.residual(&self.trial_state),
             false => f64::NAN,
         }
@@ -129,14 +131,14 @@ impl<'a, 'm> Walk<'a, 'm> {
     }
 
     /// One predictor-corrector step to temperature `next`; `false` leaves everything as it was.
-    pub(super) fn try_lower(&mut self, next: f64) -> bool {
+    pub(super) fn try_lower(&mut self, next: f64, reject: f64) -> bool {
         let tilt = 1.0 - next / self.t;
         if !self.space.direction(&self.state, tilt, COARSE, &mut self.direction) {
             return false;
         }
         self.set_trial(self.t);
-        let residual = self.evaluate_trial(next, true);
-        if !(residual < REJECT) {
+        let residual = self.evaluate_trial(next);
+        if !(residual < reject) {
             return false;
         }
         self.accept(next, residual);
@@ -158,7 +160,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let mut step = 1.0;
         for _ in 0..MAX_TRIALS {
             self.set_trial(step * self.t);
-            let residual = self.evaluate_trial(self.t, true);
+            let residual = self.evaluate_trial(self.t);
             let end = self.space.slope(&self.trial_state, &self.direction);
             let gain = before - self.trial_state.log_mean;
             if residual.is_finite()
@@ -184,7 +186,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     /// A full step when g can no longer tell: it counts if it halves the residual.
     fn refine(&mut self) -> bool {
         self.set_trial(self.t);
-        let residual = self.evaluate_trial(self.t, true);
+        let residual = self.evaluate_trial(self.t);
         if !(residual < 0.5 * self.residual) {
             return false;
         }
@@ -204,7 +206,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     pub(super) fn finish(mut self, primal: f64, stop: StopReason) -> Outcome {
         if self.t != 1.0 && !self.failed {
             self.trial_y.copy_from_slice(&self.y);
-            let residual = self.evaluate_trial(1.0, true);
+            let residual = self.evaluate_trial(1.0);
             self.failed = !residual.is_finite();
             self.accept(1.0, residual);
         }

@@ -175,7 +175,15 @@ impl Lifted {
         let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &moments, problem);
-        point(problem.eps(), self.ratio(problem), matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        point(
+            problem.eps(),
+            self.ratio(problem),
+            matrix,
+            outcome.state,
+            outcome.primal,
+            moments,
+            outcome.stop,
+        )
     }
 
     fn interior_point(
@@ -192,7 +200,15 @@ impl Lifted {
             interior_point::minimise(classes, &scaled, warm, settings.tol, units, settings.threads, monitor);
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &outcome.moments, problem);
-        point(problem.eps(), self.ratio(problem), matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        point(
+            problem.eps(),
+            self.ratio(problem),
+            matrix,
+            outcome.state,
+            outcome.primal,
+            moments,
+            outcome.stop,
+        )
     }
 
     fn chambolle_pock(
