@@ -205,3 +205,37 @@ fn inapplicable_solvers_and_features_are_errors_that_say_what_to_do() {
     let tiny = Settings::default().with_memory_limit(1000);
     assert!(matches!(Quantum::default().solve(&degree2, &tiny).unwrap_err(), Error::Memory { .. }));
 }
+
+/// Mid-size models take paths that small ones never reach: partial decompositions, outliers of the
+/// spectrum, conjugate gradients. Every bound is compared with an independent one, mean field.
+#[test]
+fn models_of_every_family_converge_in_few_decompositions() {
+    use zbound::generate::{Family, GenerateSpec, Graph, generate};
+    let families = [
+        Family::Gaussian,
+        Family::LogdetAttractive,
+        Family::LogdetMixed,
+        Family::LogdetRepulsive,
+        Family::TrwAttractive,
+        Family::TrwMixed,
+    ];
+    let mut random = Random(303);
+    let mut most = 0;
+    for case in 0..cases(36, 1500) {
+        let family = families[case % families.len()];
+        let graph = [Graph::Complete, Graph::Grid, Graph::Star, Graph::Complete][random.below(4)];
+        let side = 8 + random.below(if case % 9 == 0 { 11 } else { 5 });
+        let (w, eps) = (random.magnitude(0.02, 5.0), random.magnitude(1e-2, 1e2));
+        let spec = GenerateSpec { family, graph, d: side * side, w, seed: case as u64 };
+        let model = generate(&spec).unwrap();
+        let problem = Problem::new(model, Features::degree(side * side, 1)).unwrap();
+        let problem = problem.with_temperature(eps).unwrap();
+        let solution = solve(&problem, &Settings::default());
+        assert_converged(&solution, &problem, &format!("case {case}: {spec:?}, eps {eps}"));
+        let state = zbound::relax::MeanField.solve(&problem, &Settings::default()).unwrap();
+        assert!(state.lower.unwrap().phi() <= upper(&solution), "case {case}: {spec:?}, eps {eps}");
+        most = most.max(solution.eigendecompositions);
+    }
+    println!("at most {most} decompositions");
+    assert!(most <= 60);
+}

@@ -11,8 +11,6 @@ const MAX_STEPS: usize = 300;
 pub(super) const BLOCK: usize = 64;
 /// Weight left out of the Hessian, as a part of `accuracy / n`: every coordinate has density about 1/n.
 const TAIL: f64 = 1e-2;
-/// Systems to this accuracy or worse are only on the way.
-const ROUGH: f64 = 0.05;
 
 /// Products with the Hessian at one state, and solutions of Newton systems.
 #[derive(Default)]
@@ -76,13 +74,15 @@ impl DiagonalHessian {
         center(out);
     }
 
-    /// Solves `H x = rhs` on zero-sum vectors to the relative `accuracy`.
+    /// Solves `H x = rhs` on zero-sum vectors to the relative `accuracy`; when `quick` and hot, where a
+    /// product costs half a decomposition, by the preconditioner alone.
     pub(super) fn solve(
         &mut self,
         gibbs: &Gibbs,
         density: &[f64],
         rhs: &[f64],
         accuracy: f64,
+        quick: bool,
         x: &mut [f64],
     ) {
         let n = rhs.len();
@@ -93,8 +93,7 @@ impl DiagonalHessian {
         let target = accuracy * norm(rhs);
         let (mut z, mut image, mut block) = (vec![0.0; n], vec![0.0; n], Vec::new());
         self.preconditioner.apply(&residual, &mut z);
-        if accuracy >= ROUGH && 10 * self.rank > 7 * n {
-            // Hot: the Hessian is nearly diagonal, and a product with it costs half a decomposition.
+        if quick && 10 * self.rank > 7 * n {
             x.copy_from_slice(&z);
             self.release();
             return;

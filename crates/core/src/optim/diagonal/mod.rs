@@ -31,7 +31,25 @@ pub(crate) struct Diagonal {
     /// Residual at which the top eigenpairs are good enough for the step just computed.
     aim: f64,
     hessian: DiagonalHessian,
+    quick: Quick,
     direct: Direct,
+}
+
+/// Whether predictions may take the Hessian for diagonal: until one of them fails.
+struct Quick {
+    trusted: bool,
+    /// Value of the state the last prediction started from.
+    from: f64,
+}
+
+impl Quick {
+    /// Judges the last prediction by the state reached, of residual `size`: if that is far off, or
+    /// still the old one, it failed.
+    fn allows(&mut self, gibbs: &Gibbs, size: f64, tilt: f64) -> bool {
+        self.trusted &= size < LOG_SWITCH && self.from != gibbs.log_mean;
+        self.from = if tilt > 0.0 { gibbs.log_mean } else { f64::NAN };
+        self.trusted && tilt > 0.0
+    }
 }
 
 /// Newton on the logarithms of the diagonal is for states of high rank above this residual; at low
@@ -70,6 +88,7 @@ impl Diagonal {
             partial: PartialEigen::default(),
             aim: LOOSE,
             hessian: DiagonalHessian::default(),
+            quick: Quick { trusted: true, from: f64::NAN },
             direct: Direct::default(),
         }
     }
@@ -246,7 +265,8 @@ impl DualSpace for Diagonal {
                 return false;
             }
         } else {
-            self.hessian.solve(gibbs, &self.density, &rhs, accuracy, out);
+            let quick = self.quick.allows(gibbs, size, tilt);
+            self.hessian.solve(gibbs, &self.density, &rhs, accuracy, quick, out);
         }
         if logs && !(self.slope(gibbs, out) > 0.0) {
             // Not a descent direction: the gradient's always is.
