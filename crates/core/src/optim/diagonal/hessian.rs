@@ -93,7 +93,7 @@ impl DiagonalHessian {
         let target = accuracy * norm(rhs);
         let (mut z, mut image, mut block) = (vec![0.0; n], vec![0.0; n], Vec::new());
         self.preconditioner.apply(&residual, &mut z);
-        if quick && 10 * self.rank > 7 * n {
+        if quick && 3 * self.rank > 2 * n {
             x.copy_from_slice(&z);
             self.release();
             return;

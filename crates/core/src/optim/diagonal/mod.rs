@@ -68,7 +68,7 @@ const CUT_AT_THE_END: f64 = 42.0;
 const LOOSE: f64 = 0.02;
 const TIGHT: f64 = 1e-9;
 /// Block steps before a full decomposition is made instead.
-const PARTIAL_STEPS: usize = 6;
+const PARTIAL_STEPS: usize = 8;
 /// Workspaces of matrices this large are given back after use: they would add up.
 const LARGE: usize = 300;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
@@ -250,7 +250,7 @@ impl DualSpace for Diagonal {
         let n = gibbs.n() as f64;
         let logs = self.logs && tilt == 0.0;
         let size = self.log_size();
-        self.far = size > LOG_SWITCH;
+        self.far = size > FAR;
         self.aim = if tilt == 0.0 { 0.05 * size.powf(1.5) } else { LOOSE }.clamp(TIGHT, LOOSE);
         let mut rhs: Vec<f64> = match logs {
             // Newton on log(n rho_ii) = 0: exact for a diagonal A, and tame far from the solution.

@@ -190,16 +190,18 @@ fn follow(
         }
         if walk.t > 1.0 && walk.residual < ready {
             let next = lower(walk.t, drop);
-            if walk.try_lower(next, schedule.reject) {
+            let found = walk.try_lower(next, schedule.reject);
+            if found < schedule.reject {
                 ready = schedule.ready;
-                match walk.residual {
+                match found {
                     r if r < SMOOTH => drop = (drop * schedule.growth).min(schedule.fastest),
                     r if r > ROUGH => drop = (drop / schedule.growth).max(1.5),
                     _ => {}
                 }
             } else {
                 drop = drop.sqrt().max(1.3);
-                ready = ready.min(0.5 * walk.residual);
+                // A state that could not be followed so far says nothing against the present point.
+                ready = if found.is_nan() { ready } else { ready.min(0.5 * walk.residual) };
             }
         } else if !walk.newton_step() {
             break StopReason::Stalled;
@@ -208,7 +210,8 @@ fn follow(
     walk.finish(best_primal, stop)
 }
 
+/// The next temperature on the way to 1 in equal steps of at most `drop`.
 fn lower(t: f64, drop: f64) -> f64 {
-    let next = t / drop;
-    if next < 1.3 { 1.0 } else { next }
+    let steps = (t.ln() / drop.ln() - 1e-9).ceil();
+    if steps > 1.0 { t.powf(1.0 - 1.0 / steps) } else { 1.0 }
 }

@@ -130,19 +130,19 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
     }
 
-    /// One predictor-corrector step to temperature `next`; `false` leaves everything as it was.
-    pub(super) fn try_lower(&mut self, next: f64, reject: f64) -> bool {
+    /// One predictor-corrector step to temperature `next`, made if its residual is below `reject`; that
+    /// residual, NaN when the state was not found.
+    pub(super) fn try_lower(&mut self, next: f64, reject: f64) -> f64 {
         let tilt = 1.0 - next / self.t;
         if !self.space.direction(&self.state, tilt, COARSE, &mut self.direction) {
-            return false;
+            return f64::INFINITY;
         }
         self.set_trial(self.t);
         let residual = self.evaluate_trial(next);
-        if !(residual < reject) {
-            return false;
+        if residual < reject {
+            self.accept(next, residual);
         }
-        self.accept(next, residual);
-        true
+        residual
     }
 
     /// One damped Newton step at the current temperature; `false` when no step decreases g.
