@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// A way to bound log Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -253,6 +254,15 @@ with! {
 }
 
 impl Settings {
+    /// Refuses what needs more than the memory limit, saying what it is and what to do.
+    pub(crate) fn require_memory(&self, bytes: u64, what: impl Display, hint: &str) -> Result<()> {
+        if bytes <= self.memory_limit {
+            return Ok(());
+        }
+        let (needed_mib, limit_mib) = (bytes >> 20, self.memory_limit >> 20);
+        Err(Error::Memory { what: what.to_string(), needed_mib, limit_mib, hint: hint.into() })
+    }
+
     /// Checks every value; each solve calls this first.
     ///
     /// # Errors

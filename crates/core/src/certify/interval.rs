@@ -183,7 +183,7 @@ fn hull(ends: [(f64, f64); 4]) -> Interval {
 }
 
 /// `1/j!` for j = 14 down to 0, each correctly rounded by the compiler.
-const INVERSE_FACTORIALS: [f64; 15] = [
+pub(crate) const INVERSE_FACTORIALS: [f64; 15] = [
     1.0 / 87_178_291_200.0,
     1.0 / 6_227_020_800.0,
     1.0 / 479_001_600.0,

@@ -15,7 +15,7 @@ mod enclosure;
 mod file;
 mod forest;
 mod header;
-mod interval;
+pub(crate) mod interval;
 mod logdet;
 mod slack;
 mod sparse;

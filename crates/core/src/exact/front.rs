@@ -147,14 +147,9 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
     }
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let (choice, cost) = choose(model, settings)?;
-    if cost.bytes > settings.memory_limit {
-        return Err(Error::Memory {
-            what: format!("exact elimination with tables of width {}", cost.width),
-            needed_mib: cost.bytes >> 20,
-            limit_mib: settings.memory_limit >> 20,
-            hint: "raise the memory limit, fix more spins by evidence, or ask for bounds instead".into(),
-        });
-    }
+    let what = format_args!("exact elimination with tables of width {}", cost.width);
+    let hint = "raise the memory limit, fix more spins by evidence, or ask for bounds instead";
+    settings.require_memory(cost.bytes, what, hint)?;
     check_range(&choice, eps)?;
     let mut answer = match choice {
         Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,

@@ -1,6 +1,8 @@
 //! Exponentials and logarithms over slices, written branch-free so that the compiler vectorises
 //! them, with proved errors. `u = 2^-53` throughout.
 
+use crate::certify::interval::INVERSE_FACTORIALS;
+
 /// Smallest argument that is not clamped: `e^-708` is still a normal number.
 pub(crate) const EXP_FLOOR: f64 = -708.0;
 
@@ -26,22 +28,6 @@ const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
 /// `ln 2 - LN2_HIGH`.
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// `1/k!` from k = 13 down to 2.
-const TAYLOR: [f64; 12] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-];
-
 /// Numbers handled together: one operation on all of them after another is what the compiler
 /// turns into vector instructions, where a loop over whole functions stays scalar.
 const LANES: usize = 8;
@@ -65,12 +51,11 @@ fn exp_lanes(x: &Lanes) -> Lanes {
     let n = map(&shifted, |s| s - ROUNDER);
     let r = zip(&x, &n, |x, n| x - n * LN2_HIGH);
     let r = zip(&r, &n, |r, n| r - n * LN2_LOW);
-    let mut p = [TAYLOR[0]; LANES];
-    for &c in &TAYLOR[1..] {
+    // The Taylor polynomial of degree 13.
+    let mut p = [INVERSE_FACTORIALS[1]; LANES];
+    for &c in &INVERSE_FACTORIALS[2..] {
         p = zip(&p, &r, |p, r| p * r + c);
     }
-    let p = zip(&p, &r, |p, r| p * r + 1.0);
-    let p = zip(&p, &r, |p, r| p * r + 1.0);
     // n sits in the low bits of `shifted`; moved to the exponent field it becomes 2^n.
     let power = map(&shifted, |s| f64::from_bits((s.to_bits() << 52).wrapping_add(1.0f64.to_bits())));
     zip(&p, &power, |p, power| p * power)

@@ -86,14 +86,8 @@ fn applicable<'a>(problem: &'a Problem, settings: &Settings) -> Result<&'a Ising
     }
     let n = model.d() as u64 + 1;
     let needed = BYTES_PER_ENTRY.saturating_mul(n.saturating_mul(n));
-    if needed > settings.memory_limit {
-        return Err(Error::Memory {
-            what: format!("logdet with d = {}", model.d()),
-            needed_mib: needed >> 20,
-            limit_mib: settings.memory_limit >> 20,
-            hint: "raise the memory limit or use trw".into(),
-        });
-    }
+    let what = format_args!("logdet with d = {}", model.d());
+    settings.require_memory(needed, what, "raise the memory limit or use trw")?;
     Ok(model)
 }
 

@@ -17,7 +17,7 @@ mod rounding;
 pub use cuts::Cuts;
 
 use crate::certify::{Certificate, CertifiedBound, Witness};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::{FeatureSpec, Features};
 use crate::model::{Ising, Polynomial};
 use crate::observer::{Monitor, Observer, Silent};
@@ -178,16 +178,8 @@ impl Map {
 }
 
 fn check_memory(n: usize, settings: &Settings) -> Result<()> {
-    let needed = low_rank::memory(n);
-    if needed > settings.memory_limit {
-        return Err(Error::Memory {
-            what: format!("the zero-temperature relaxation of {n} rows"),
-            needed_mib: needed >> 20,
-            limit_mib: settings.memory_limit >> 20,
-            hint: "raise the memory limit".into(),
-        });
-    }
-    Ok(())
+    let what = format_args!("the zero-temperature relaxation of {n} rows");
+    settings.require_memory(low_rank::memory(n), what, "raise the memory limit")
 }
 
 fn finish(

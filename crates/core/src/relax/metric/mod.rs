@@ -83,15 +83,11 @@ fn check(problem: &Problem, settings: &Settings) -> Result<()> {
     let n = problem.features().len() as u64;
     // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences.
     let needed = 8 * (2 * (n * (n + 1) / 2).pow(2) + 2 * n.pow(3));
-    if needed > settings.memory_limit {
-        return Err(Error::Memory {
-            what: format!("metric learning with {n} features"),
-            needed_mib: needed >> 20,
-            limit_mib: settings.memory_limit >> 20,
-            hint: "ask for fewer features".into(),
-        });
-    }
-    Ok(())
+    settings.require_memory(
+        needed,
+        format_args!("metric learning with {n} features"),
+        "ask for fewer features",
+    )
 }
 
 /// Where the path ended, in units of eps.

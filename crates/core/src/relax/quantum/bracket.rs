@@ -1,7 +1,7 @@
 //! Brackets of the relaxation's value that can be tightened, for comparing feature sets.
 
 use super::NEWTON_ITERATIONS;
-use super::lifted::Lifted;
+use super::lifted::{Lifted, Task};
 use crate::error::Result;
 use crate::observer::{Monitor, Observer};
 use crate::optim::General;
@@ -72,7 +72,8 @@ impl Bracket {
 
     fn solve_afresh(&mut self, lifted: Lifted, settings: &Settings, monitor: &mut Monitor<'_>) {
         let (first, constant) = (lifted.algorithms(Solver::Auto)[0], lifted.constant);
-        let point = lifted.run(first, &self.problem, Some(&self.matrix), settings, monitor);
+        let task = Task { problem: &self.problem, settings, start: Some(&self.matrix) };
+        let point = lifted.run(first, &task, monitor);
         self.narrow(constant + point.primal, constant + point.dual);
         self.matrix = point.matrix;
     }

@@ -4,7 +4,8 @@ use super::moments::{linear_moments, named_moments, state_moments};
 use crate::error::Result;
 use crate::features::Classes;
 use crate::observer::Monitor;
-use crate::optim::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller, path_newton};
+use crate::optim::path_newton::{self, Pace};
+use crate::optim::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller};
 use crate::problem::Problem;
 use crate::settings::{Settings, Solver};
 use crate::solution::StopReason;
@@ -15,11 +16,19 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
     /// Newton's method in V_perp along the temperature, at the given pace.
-    Newton(path_newton::Pace),
+    Newton(Pace),
     /// Newton's method in the moments along a barrier.
     InteriorPoint,
     /// Algorithm 1 of the paper.
     ChambollePock,
+}
+
+/// What every algorithm is given.
+pub(super) struct Task<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) settings: &'a Settings,
+    /// `F'` of an earlier solution.
+    pub(super) start: Option<&'a Square>,
 }
 
 /// Where an algorithm stopped.
@@ -37,6 +46,21 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// The point of a state at t = 1, in the units of f.
+    fn new(
+        matrix: Square,
+        state: Gibbs,
+        primal: f64,
+        (means, pairs): (Vec<f64>, Vec<f64>),
+        stop: StopReason,
+        eps: f64,
+    ) -> Self {
+        let ratio = matrix.n() as f64 / eps;
+        let mut eigen = state.eigen;
+        eigen.values.iter_mut().for_each(|v| *v /= ratio);
+        Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
+    }
+
     /// Whether another algorithm should have a try.
     pub(super) fn is_stuck(&self) -> bool {
         matches!(self.stop, StopReason::Stalled | StopReason::NumericalTrouble)
@@ -94,7 +118,7 @@ impl Lifted {
     /// What to try for `solver`, in this order, until something converges.
     pub(super) fn algorithms(&self, solver: Solver) -> Vec<Algorithm> {
         use Algorithm::{ChambollePock, InteriorPoint, Newton};
-        use path_newton::Pace::{Fast, Slow};
+        use Pace::{Fast, Slow};
         let mut tried = match &self.classes {
             _ if solver == Solver::ChambollePock => return vec![ChambollePock],
             Some(classes) if moments_are_smaller(classes) => vec![InteriorPoint],
@@ -108,118 +132,75 @@ impl Lifted {
         tried
     }
 
-    /// Runs one algorithm, from the `F'` of an earlier solution when its size fits.
-    pub(super) fn run(
-        self,
-        algorithm: Algorithm,
-        problem: &Problem,
-        start: Option<&Square>,
-        settings: &Settings,
-        monitor: &mut Monitor<'_>,
-    ) -> Point {
-        let n = self.matrix.n();
-        let start = start.filter(|s| s.n() == n);
+    /// Runs one algorithm.
+    pub(super) fn run(self, algorithm: Algorithm, task: &Task<'_>, monitor: &mut Monitor<'_>) -> Point {
         let classes = match (&self.classes, algorithm) {
             (Some(classes), _) => classes.clone(),
-            (None, Algorithm::Newton(pace)) => {
-                return self.newton_linear(pace, problem, start, settings, monitor);
-            }
-            (None, _) => Arc::new(problem.features().classes()),
+            (None, Algorithm::Newton(pace)) => return self.newton_linear(pace, task, monitor),
+            (None, _) => Arc::new(task.problem.features().classes()),
         };
         match algorithm {
-            Algorithm::Newton(pace) => self.newton(pace, &classes, problem, start, settings, monitor),
-            Algorithm::InteriorPoint => self.interior_point(&classes, problem, start, settings, monitor),
-            Algorithm::ChambollePock => self.chambolle_pock(&classes, problem, settings, monitor),
+            Algorithm::Newton(pace) => self.newton(pace, &classes, task, monitor),
+            Algorithm::InteriorPoint => self.interior_point(&classes, task, monitor),
+            Algorithm::ChambollePock => self.chambolle_pock(&classes, task, monitor),
         }
     }
 
     /// Newton on the dual along the temperature by conjugate gradients, for (1, x); F, which only
     /// changes on its diagonal, becomes `F'` in place.
-    fn newton_linear(
-        self,
-        pace: path_newton::Pace,
-        problem: &Problem,
-        start: Option<&Square>,
-        settings: &Settings,
-        monitor: &mut Monitor<'_>,
-    ) -> Point {
-        let (ratio, units) = (self.ratio(problem), self.units(problem));
-        let warm = start.map(|s| {
+    fn newton_linear(self, pace: Pace, task: &Task<'_>, monitor: &mut Monitor<'_>) -> Point {
+        let (ratio, units) = (self.ratio(task.problem), self.units(task.problem));
+        let warm = self.start(task).map(|s| {
             let mut y: Vec<f64> = s.diagonal().map(|s| -ratio * s).collect();
             let mean = y.iter().sum::<f64>() / y.len() as f64;
             y.iter_mut().for_each(|v| *v -= mean);
             y
         });
         let mut space = Diagonal::new(self.matrix, ratio);
-        let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
-        let moments = linear_moments(&space.ahead(&outcome.state), problem);
+        let tol = task.settings.tol;
+        let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, tol, units, monitor);
+        let moments = linear_moments(&space.ahead(&outcome.state), task.problem);
         let matrix = space.into_matrix(&outcome.y);
-        point(problem.eps(), ratio, matrix, outcome.state, outcome.primal, moments, outcome.stop)
+        Point::new(matrix, outcome.state, outcome.primal, moments, outcome.stop, task.problem.eps())
     }
 
     /// Newton on the dual along the temperature, in V_perp.
     fn newton(
         &self,
-        pace: path_newton::Pace,
+        pace: Pace,
         classes: &Arc<Classes>,
-        problem: &Problem,
-        start: Option<&Square>,
-        settings: &Settings,
+        task: &Task<'_>,
         monitor: &mut Monitor<'_>,
     ) -> Point {
+        let Task { problem, settings, .. } = *task;
         let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
-        let warm = start.map(|s| self.dual_start(classes, s, problem));
+        let warm = self.start(task).map(|s| self.dual_start(classes, s, problem));
         let mut space = General::new(classes.clone(), scaled, settings.threads);
         let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
         let fitted = space.fitted().map(<[f64]>::to_vec);
         let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &moments, problem);
-        point(
-            problem.eps(),
-            self.ratio(problem),
-            matrix,
-            outcome.state,
-            outcome.primal,
-            moments,
-            outcome.stop,
-        )
+        Point::new(matrix, outcome.state, outcome.primal, moments, outcome.stop, problem.eps())
     }
 
-    fn interior_point(
-        &self,
-        classes: &Classes,
-        problem: &Problem,
-        start: Option<&Square>,
-        settings: &Settings,
-        monitor: &mut Monitor<'_>,
-    ) -> Point {
+    /// Newton on the moments along a barrier.
+    fn interior_point(&self, classes: &Classes, task: &Task<'_>, monitor: &mut Monitor<'_>) -> Point {
+        let Task { problem, settings, .. } = *task;
         let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
-        let warm = start.map(|s| self.dual_start(classes, s, problem));
+        let warm = self.start(task).map(|s| self.dual_start(classes, s, problem));
         let outcome =
             interior_point::minimise(classes, &scaled, warm, settings.tol, units, settings.threads, monitor);
         let matrix = self.minus(&outcome.y, problem);
         let moments = named_moments(classes, &outcome.moments, problem);
-        point(
-            problem.eps(),
-            self.ratio(problem),
-            matrix,
-            outcome.state,
-            outcome.primal,
-            moments,
-            outcome.stop,
-        )
+        Point::new(matrix, outcome.state, outcome.primal, moments, outcome.stop, problem.eps())
     }
 
-    fn chambolle_pock(
-        &self,
-        classes: &Classes,
-        problem: &Problem,
-        settings: &Settings,
-        monitor: &mut Monitor<'_>,
-    ) -> Point {
-        let (eps, ratio) = (problem.eps(), self.ratio(problem));
-        let outcome = chambolle_pock::minimise(classes, &self.matrix, eps, self.constant, settings, monitor);
+    /// Algorithm 1 of the paper.
+    fn chambolle_pock(&self, classes: &Classes, task: &Task<'_>, monitor: &mut Monitor<'_>) -> Point {
+        let (eps, ratio) = (task.problem.eps(), self.ratio(task.problem));
+        let outcome =
+            chambolle_pock::minimise(classes, &self.matrix, eps, self.constant, task.settings, monitor);
         let mut matrix = self.matrix.clone();
         matrix.data_mut().iter_mut().zip(outcome.y.data()).for_each(|(m, y)| *m -= y);
         matrix.symmetrize();
@@ -233,15 +214,20 @@ impl Lifted {
             true => outcome.stop,
             false => StopReason::NumericalTrouble,
         };
-        let (means, pairs) = named_moments(classes, &classes.means(outcome.sigma.data()), problem);
+        let (means, pairs) = named_moments(classes, &classes.means(outcome.sigma.data()), task.problem);
         let dual = if decomposed { eps * state.log_mean } else { f64::INFINITY };
         Point { matrix, eigen, dual, primal: outcome.primal, means, pairs, stop }
+    }
+
+    /// The start, when its size fits.
+    fn start<'a>(&self, task: &Task<'a>) -> Option<&'a Square> {
+        task.start.filter(|s| s.n() == self.matrix.n())
     }
 
     /// V_perp and the dual point of `start` in it, where Newton's method there comes first.
     pub(super) fn space(&self, problem: &Problem, start: &Square) -> Option<(General, Vec<f64>)> {
         let classes = self.classes.as_ref().filter(|c| start.n() == c.n())?;
-        let newton = Algorithm::Newton(path_newton::Pace::Fast);
+        let newton = Algorithm::Newton(Pace::Fast);
         (self.algorithms(Solver::Auto)[0] == newton).then(|| {
             let space = General::new(classes.clone(), self.scaled(self.ratio(problem)), 1);
             (space, self.dual_start(classes, start, problem))
@@ -280,19 +266,4 @@ impl Lifted {
         matrix.symmetrize();
         matrix
     }
-}
-
-/// The point of a state at t = 1, in the units of f.
-fn point(
-    eps: f64,
-    ratio: f64,
-    matrix: Square,
-    state: Gibbs,
-    primal: f64,
-    (means, pairs): (Vec<f64>, Vec<f64>),
-    stop: StopReason,
-) -> Point {
-    let mut eigen = state.eigen;
-    eigen.values.iter_mut().for_each(|v| *v /= ratio);
-    Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
 }

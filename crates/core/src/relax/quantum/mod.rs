@@ -16,7 +16,7 @@ use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use crate::spectral::Square;
 pub(crate) use bracket::Bracket;
-use lifted::{Algorithm, Lifted, Point};
+use lifted::{Algorithm, Lifted, Point, Task};
 
 /// The quantum relaxation with the problem's features.
 ///
@@ -82,7 +82,8 @@ impl Relaxation for Quantum {
         let constant = lifted.constant;
         let mut algorithms = lifted.algorithms(solver).into_iter();
         let first = algorithms.next().unwrap_or(Algorithm::ChambollePock);
-        let mut point = lifted.run(first, problem, self.start.as_ref(), settings, &mut monitor);
+        let task = Task { problem, settings, start: self.start.as_ref() };
+        let mut point = lifted.run(first, &task, &mut monitor);
         for algorithm in algorithms.filter(|_| settings.solver == Solver::Auto) {
             if !point.is_stuck() {
                 break;
@@ -91,7 +92,8 @@ impl Relaxation for Quantum {
                 if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
             monitor.allow(more, settings);
             let lifted = Lifted::new(problem)?;
-            point = point.better(lifted.run(algorithm, problem, None, settings, &mut monitor));
+            let task = Task { problem, settings, start: None };
+            point = point.better(lifted.run(algorithm, &task, &mut monitor));
         }
         Ok(finish(problem, constant, point, solver, monitor))
     }
@@ -120,15 +122,8 @@ fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
     // (1, x): six n x n matrices. Otherwise the normal equations have at most N <= n(n+1)/2 unknowns
     // and n(n+1)/2 rows; N is rarely above a quarter of that.
     let needed = 8 * (6 * n * n + classes / 4 * classes);
-    if needed > settings.memory_limit {
-        return Err(Error::Memory {
-            what: format!("the quantum relaxation with {n} features"),
-            needed_mib: needed >> 20,
-            limit_mib: settings.memory_limit >> 20,
-            hint: "ask for fewer features".into(),
-        });
-    }
-    Ok(())
+    let what = format_args!("the quantum relaxation with {n} features");
+    settings.require_memory(needed, what, "ask for fewer features")
 }
 
 /// Turns the point into a certificate and the certificate into the bound.
