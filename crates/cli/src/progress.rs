@@ -41,6 +41,11 @@ impl Watch {
         Ok(Watch { stop, start: now, shown: now, bar: None, method: "", terminal })
     }
 
+    /// Whether Ctrl-C was pressed.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
     /// Removes the progress display.
     pub(crate) fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
@@ -61,9 +66,10 @@ impl Watch {
         let gap = progress.upper - progress.lower;
         let gap = if gap.is_finite() { format!(", gap {gap:.1e}") } else { String::new() };
         let seconds = self.start.elapsed().as_secs_f64();
+        let method = if self.method.is_empty() { String::new() } else { format!("{}: ", self.method) };
         bar.set_message(format!(
-            "{}: iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
-            self.method, progress.iteration
+            "{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
+            progress.iteration
         ));
         bar.tick();
     }
@@ -71,7 +77,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn observe(&mut self, progress: &Progress) -> Flow {
-        if self.stop.load(Ordering::SeqCst) {
+        if self.is_stopped() {
             return Flow::Stop;
         }
         self.show(progress);

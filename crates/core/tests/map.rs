@@ -284,3 +284,25 @@ fn hard_zeros_are_bounded_from_the_best_floor() {
     }
     assert!(shallow > 3, "{shallow}");
 }
+
+#[test]
+fn cuts_never_cost_a_good_assignment() {
+    let mut random = Random(57);
+    for d in [40, 60] {
+        let f: Polynomial = random_ising(&mut random, d, 1.0).into();
+        let plain = solve(&f, &FeatureSpec::Default, Cuts::None, &Settings::default());
+        for cuts in [Cuts::Pairwise, Cuts::Triangle] {
+            let few = plain.iterations + 25;
+            for limit in [None, Some(few)] {
+                let settings = Settings::default().with_tol(1e-4).with_max_iterations(limit);
+                let tight = solve(&f, &FeatureSpec::Default, cuts, &settings);
+                let allowed = 1e-12 * f.l1_norm();
+                assert!(
+                    tight.value >= plain.value - allowed,
+                    "d {d}, {cuts:?}: {} lost",
+                    plain.value - tight.value
+                );
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod proofs;
 use proofs::*;
 use std::time::Instant;
 use zbound::relax::{Quantum, QuantumDiag, Relaxation};
-use zbound::{FeatureSpec, Features, Problem, Settings, Solution, Solver, StopReason};
+use zbound::{FeatureSpec, Features, Flow, Problem, Progress, Settings, Solution, Solver, StopReason};
 
 fn solve(problem: &Problem, settings: &Settings) -> Solution {
     QuantumDiag.solve(problem, settings).unwrap()
@@ -95,4 +95,22 @@ fn solvers_that_do_not_apply_are_refused() {
     let problem = Problem::new(random_ising(&mut Random(73), 3, 1.0), Features::degree(3, 1)).unwrap();
     let settings = Settings::default().with_solver(Solver::ChambollePock);
     assert!(QuantumDiag.solve(&problem, &settings).unwrap_err().to_string().contains("quantum-diag"));
+}
+
+#[test]
+fn a_step_can_be_stopped_halfway_and_the_bound_without_a_metric_is_kept() {
+    let model = random_ising(&mut Random(77), 24, 0.5);
+    let problem = Problem::new(model, Features::degree(24, 1)).unwrap();
+    let plain = upper(&Quantum::default().solve(&problem, &Settings::default()).unwrap());
+    let mut calls = 0;
+    // One Newton step asks more often than there are pairs of spins.
+    let mut stop = |_: &Progress| {
+        calls += 1;
+        if calls > 400 { Flow::Stop } else { Flow::Continue }
+    };
+    let solution = QuantumDiag.solve_with(&problem, &Settings::default(), &mut stop).unwrap();
+    assert_eq!(solution.stop, StopReason::Cancelled);
+    assert!(solution.iterations <= 2, "{}", solution.iterations);
+    assert!(upper(&solution) <= plain, "{} above {plain}", upper(&solution));
+    assert!(solution.reason.unwrap().contains("did not end"));
 }

@@ -139,6 +139,32 @@ fn low_temperature_references_converge() {
     }
 }
 
+/// Couplings so strong that most pairs of spins are locked, fields too weak to say which way.
+#[test]
+fn locked_spins_converge_in_a_few_steps() {
+    let mut random = Random(63);
+    for case in 0..cases(24, 500) {
+        let side = 4 + random.below(3);
+        let d = side * side;
+        let sign = if case % 2 == 0 { 1.0 } else { -1.0 };
+        let mut couplings = Vec::new();
+        for i in 0..d {
+            let right = (i % side + 1 < side).then_some(i + 1);
+            let below = (i + side < d).then_some(i + side);
+            let all = (case % 4 == 0).then(|| i + 1..d).into_iter().flatten();
+            let grid = right.into_iter().chain(below).filter(|_| case % 4 != 0);
+            couplings.extend(grid.chain(all).map(|j| (i, j, sign * random.between(0.0, 20.0))));
+        }
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-0.25, 0.25)).collect();
+        let model = problem(Ising::new(d, &fields, &couplings).unwrap(), 1.0);
+        for rho in [Rho::Resistance, Rho::Optimized] {
+            let solution = solve(&model, rho);
+            assert_eq!(solution.stop, StopReason::Converged, "case {case}, {rho:?}");
+            assert!(solution.iterations <= 40, "case {case}, {rho:?}: {} steps", solution.iterations);
+        }
+    }
+}
+
 #[test]
 fn forests_are_exact() {
     let mut random = Random(3);

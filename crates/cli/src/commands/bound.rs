@@ -14,7 +14,7 @@ use zbound::{FeatureSpec, Greedy, Method, Model, Pairwise, Rho, Settings, Silent
 const EXAMPLES: &str = "\
 Methods:
   auto            exact when that is cheap, otherwise the bounds that suit the model's size
-  all             every method that fits
+  all             every method that fits, each for at most a minute unless --time-limit is given
   exact           enumeration or elimination: a rigorous enclosure of log Z itself
   quantum         relative entropy of moment matrices, on the features given by --features
   quantum-greedy  the same on greedily selected features (--greedy)

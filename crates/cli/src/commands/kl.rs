@@ -3,12 +3,13 @@
 use crate::decimal::round_down_display;
 use crate::input::ModelArgs;
 use crate::output;
+use crate::progress::Watch;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::path::PathBuf;
-use zbound::FeatureSpec;
 use zbound::relax::kl::Distribution;
-use zbound::run::{KlRecord, Law, kl};
+use zbound::run::{KlRecord, Law, kl_with};
+use zbound::{FeatureSpec, Settings};
 
 const EXAMPLES: &str = "\
 p is the Gibbs distribution of MODEL, exp(f/eps), and q is uniform unless --q names another. Both may be tables:
@@ -55,12 +56,15 @@ impl Args {
             None => None,
         };
         let features = self.features.unwrap_or_default();
-        let record = kl(&p, q.as_ref(), self.eps, &features, self.greedy)?;
+        let mut watch = Watch::new()?;
+        let settings = Settings::default();
+        let record = kl_with(&p, q.as_ref(), self.eps, &features, self.greedy, &settings, &mut watch)?;
+        watch.finish();
         match self.json {
             true => output::print_json(&record)?,
             false => output::print(&render(&record))?,
         }
-        Ok(0)
+        Ok(if watch.is_stopped() { 130 } else { 0 })
     }
 }
 

@@ -188,3 +188,25 @@ fn ctrl_c_still_prints_the_best_bound_so_far() {
     assert_eq!(record["best"]["upper_method"], "quantum");
     assert!(record["best"]["log_z"]["upper"].is_f64());
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_divergence_found_so_far() {
+    let folder = Folder::new();
+    let model = folder.complete(18);
+    let child = Command::new(env!("CARGO_BIN_EXE_zbound"))
+        .args(["kl", "--features", "degree:1", "--greedy", "100", "--json"])
+        .arg(&model)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(record["kl_lower"].is_f64());
+    assert!(record["reason"].as_str().unwrap().contains("stopped"), "{}", record["reason"]);
+}

@@ -1,6 +1,6 @@
 //! One loop over the methods.
 
-use super::plan::{BoundRequest, exact_refusal, methods};
+use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS, dense_refusal, exact_refusal, methods};
 use super::report::Report;
 use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
@@ -55,7 +55,18 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
         settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
-        results.push(job.run(method, &settings, observer)?);
+        // Exact inference has no use for a limit below its cost, and was not started if that is high.
+        let patience = request.methods == MethodChoice::All && left.is_none() && method != Method::Exact;
+        if patience {
+            settings.time_limit_secs = Some(PATIENCE_SECS);
+        }
+        let mut outcome = job.run(method, &settings, observer)?;
+        if patience && outcome.0.status == Status::TimeLimit && outcome.0.reason.is_none() {
+            let name = method.name();
+            outcome.0.reason =
+                Some(format!("stopped after {PATIENCE_SECS} s; ask for --method {name} to let it finish"));
+        }
+        results.push(outcome);
     }
     let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
     Report::new(summary, request, results)
@@ -164,6 +175,11 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable(why.into()));
         }
         let features = self.features(method, f)?;
+        if self.request.methods == MethodChoice::All
+            && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
+        {
+            return Err(Error::NotApplicable(why));
+        }
         let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
         let mut solution = relaxation.solve_with(&problem, settings, observer)?;
         if self.floor.is_some() {

@@ -6,7 +6,7 @@ use crate::exact;
 use crate::features::FeatureSpec;
 use crate::model::{Model, Polynomial};
 use crate::problem::EPS_RANGE;
-use crate::settings::{Method, Settings};
+use crate::settings::{Greedy, Method, Settings};
 
 /// Which methods to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct BoundRequest {
     /// Features of the quantum bounds, in the file's variable numbers.
     pub features: FeatureSpec,
     /// Settings of every method. The time limit covers them all together: each method may spend an
-    /// equal share of what is left when it starts.
+    /// equal share of what is left when it starts. Without one, `All` stops each bound after a minute.
     pub settings: Settings,
     /// Whether to report `E x_i x_j`.
     pub want_pairwise: bool,
@@ -93,8 +93,17 @@ pub(crate) const CHEAP_OPERATIONS: f64 = 2e8;
 /// Speed assumed when a cost estimate is compared with a time limit, operations per second.
 const OPERATIONS_PER_SECOND: f64 = 1e8;
 
-/// Seconds that `all` gives to exact inference when there is no time limit.
-const PATIENCE_SECS: f64 = 60.0;
+/// Seconds that `all` gives to a method when there is no time limit.
+pub(crate) const PATIENCE_SECS: f64 = 60.0;
+
+/// Speed assumed of dense linear algebra, operations per second.
+const DENSE_OPERATIONS_PER_SECOND: f64 = 3e9;
+
+/// Newton steps that metric learning takes, whatever the model: 140 to 180.
+const METRIC_STEPS: f64 = 160.0;
+
+/// Operations that greedy selection spends on a candidate, in units of n^3 (measured at d = 25 to 50).
+const CANDIDATE_OPERATIONS: f64 = 240.0;
 
 /// Features above which `auto` leaves the dense quantum bound out (an eigendecomposition takes
 /// several seconds there) unless nothing else applies.
@@ -166,5 +175,54 @@ pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String
                 format!("exact inference needs about {needed:.1e} s, above the {seconds:.2} s given to it; ask for --method exact to insist")
             })
         }
+    }
+}
+
+/// Why `all` does not start a selection or a metric on `n` features of `d` spins, if it does not: their cost
+/// grows like d^5 and d^6, and nothing they hold halfway is better than what `quantum` proves.
+pub(crate) fn dense_refusal(method: Method, d: usize, n: usize, settings: &Settings) -> Option<String> {
+    let (d, n) = (d as f64, n as f64);
+    let operations = match method {
+        Method::QuantumGreedy => {
+            let rounds = match settings.greedy {
+                Greedy::Count(count) => count as f64 / settings.greedy_batch as f64,
+                Greedy::Auto => 1.0,
+            };
+            rounds * (0.5 * n * d) * CANDIDATE_OPERATIONS * n.powi(3)
+        }
+        Method::QuantumDiag => {
+            // Products of two features are at most n(n + 1)/2 and at most all monomials.
+            let moments = (0.5 * n * (n + 1.0)).min(2f64.powf(d));
+            METRIC_STEPS * (moments * n.powi(3) + moments.powi(3) / 3.0)
+        }
+        _ => return None,
+    };
+    let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS).max(PATIENCE_SECS);
+    let needed = operations / DENSE_OPERATIONS_PER_SECOND;
+    let name = method.name();
+    (needed > seconds).then(|| {
+        format!("{name} needs about {needed:.1e} s, above the {seconds:.0} s given to it; ask for --method {name} to insist")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_starts_nothing_that_takes_hours() {
+        let refuses = |method, d: usize| dense_refusal(method, d, d + 1, &Settings::default()).is_some();
+        for method in [Method::QuantumGreedy, Method::QuantumDiag] {
+            assert!(!refuses(method, 5) && !refuses(method, 40), "{}", method.name());
+            assert!(refuses(method, 100) && refuses(method, 1000), "{}", method.name());
+            let patient = Settings::default().with_time_limit(Some(1e5));
+            assert!(dense_refusal(method, 100, 101, &patient).is_none());
+            let hasty = Settings::default().with_time_limit(Some(0.0));
+            assert!(
+                dense_refusal(method, 40, 41, &hasty).is_none(),
+                "a limit is met by stopping, not by refusing"
+            );
+        }
+        assert!(!refuses(Method::Quantum, 1000));
     }
 }

@@ -23,6 +23,7 @@ use crate::model::{Ising, Polynomial};
 use crate::observer::{Monitor, Observer, Silent};
 use crate::settings::Settings;
 use crate::solution::StopReason;
+use rounding::Effort;
 
 /// The zero-temperature relaxation.
 ///
@@ -79,11 +80,21 @@ struct Found {
     proof: Result<(Certificate, CertifiedBound)>,
     /// A feasible value of the relaxation, constant included.
     primal: f64,
-    /// A factor of the moments of (1, x), by rows; may be empty.
-    rows: Vec<f64>,
-    rank: usize,
+    /// Factors of moments of (1, x) to round.
+    factors: Vec<Factor>,
     stop: StopReason,
     reason: Option<String>,
+}
+
+/// `X = V V^T` for a moment matrix of (1, x), V by rows; empty when there is none.
+struct Factor {
+    rows: Vec<f64>,
+    rank: usize,
+}
+
+impl Factor {
+    /// Nothing to go by: assignments start at random.
+    const NONE: Factor = Factor { rows: Vec::new(), rank: 0 };
 }
 
 impl Found {
@@ -171,7 +182,7 @@ impl Map {
             }
         }
         if flat.bound() < best.bound() {
-            best = Found { rows: best.rows, rank: best.rank, ..flat };
+            best = Found { factors: best.factors, ..flat };
         }
         Ok(best)
     }
@@ -189,7 +200,10 @@ fn finish(
     settings: &Settings,
     monitor: &Monitor<'_>,
 ) -> MapSolution {
-    let assignment = rounding::round(f, &found.rows, found.rank, settings.seed);
+    let effort = if found.stop == StopReason::Cancelled { Effort::Short } else { Effort::Full };
+    let tried = found.factors.iter().map(|v| rounding::round(f, v, settings.seed, effort));
+    let value = |x: &Vec<i8>| f.value(x);
+    let assignment = tried.reduce(|a, b| if value(&b) > value(&a) { b } else { a }).unwrap_or_default();
     let mut solution = MapSolution {
         upper: None,
         value: f.value(&assignment),

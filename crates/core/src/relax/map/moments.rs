@@ -3,8 +3,8 @@
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
 use super::super::{Quantum, Relaxation};
-use super::Found;
-use super::{cuts, rounding};
+use super::rounding::Effort;
+use super::{Factor, Found, cuts, rounding};
 use crate::certify::{Certificate, CertifiedBound, Cut, Form};
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -32,7 +32,7 @@ pub(super) fn solve(
         _ => f.clone(),
     };
     let constant = f.pairwise_part().constant();
-    let guess = f.value(&rounding::round(f, &[], 0, settings.seed));
+    let guess = f.value(&rounding::round(f, &Factor::NONE, settings.seed, Effort::Full));
     let size = (guess.abs()).max(1e-3 * (guess - constant).abs());
     let cost = (features.len() as f64).ln().max(1.0);
     let mut eps = TEMPERATURE_SHARE * settings.tol * size / cost;
@@ -72,13 +72,13 @@ fn read(f: &Polynomial, list: &[Cut], features: &Features, solution: Solution) -
         (Some(upper), Some(gap)) => upper.phi() - gap,
         _ => f64::NEG_INFINITY,
     };
-    let (rows, rank) = solution.certificate.as_ref().map_or((Vec::new(), 0), |c| factor(c, features, f.d()));
+    let factor = solution.certificate.as_ref().map_or(Factor::NONE, |c| factor(c, features, f.d()));
     let reason = solution.reason.clone();
     let proof = match solution.certificate {
         Some(certificate) => prove(f, list, certificate),
         None => Err(Error::Certificate(reason.unwrap_or_else(|| "nothing was proved".into()))),
     };
-    Found { proof, primal, rows, rank, stop: solution.stop, reason: None }
+    Found { proof, primal, factors: vec![factor], stop: solution.stop, reason: None }
 }
 
 fn prove(
@@ -94,17 +94,17 @@ fn prove(
 
 /// Rows of `sqrt(n rho)` for the constant and the single spins, from the Gibbs state behind the proof; empty when
 /// the features lack one of them.
-fn factor(certificate: &Certificate, features: &Features, d: usize) -> (Vec<f64>, usize) {
+fn factor(certificate: &Certificate, features: &Features, d: usize) -> Factor {
     let Some(Form::Spectral { eigen, .. }) = certificate.components.first().map(|c| &c.form) else {
-        return (Vec::new(), 0);
+        return Factor::NONE;
     };
     let place = |set: VarSet| features.sets().iter().position(|s| *s == set);
     let wanted = std::iter::once(VarSet::EMPTY).chain((0..d).map(VarSet::singleton));
-    let Some(places) = wanted.map(place).collect::<Option<Vec<usize>>>() else { return (Vec::new(), 0) };
+    let Some(places) = wanted.map(place).collect::<Option<Vec<usize>>>() else { return Factor::NONE };
     let n = features.len();
     let top = eigen.values.last().copied().unwrap_or(0.0);
     let weight = |k: usize| (0.5 * n as f64 / certificate.eps * (eigen.values[k] - top)).exp();
     let kept: Vec<(usize, f64)> = (0..n).map(|k| (k, weight(k))).filter(|(_, w)| *w > 1e-8).collect();
     let rows = places.iter().flat_map(|&i| kept.iter().map(move |&(k, w)| w * eigen.vectors.at(i, k)));
-    (rows.collect(), kept.len())
+    Factor { rows: rows.collect(), rank: kept.len() }
 }

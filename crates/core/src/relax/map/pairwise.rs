@@ -2,7 +2,7 @@
 
 use super::cuts::{self, Cuts, Triangle};
 use super::quadratic::Quadratic;
-use super::{Found, interior_point, low_rank};
+use super::{Factor, Found, interior_point, low_rank};
 use crate::certify::{Certificate, CertifiedBound, Component, Cut, Form, Slack};
 use crate::error::Result;
 use crate::model::{Ising, Polynomial};
@@ -47,10 +47,29 @@ pub(super) fn solve(
         }
         return found;
     }
-    let mut best = dense(f, ising, &p, &[], settings.tol, monitor);
+    let first = dense(f, ising, &p, &[], settings.tol, monitor);
     if kind == Cuts::None {
-        return best.0;
+        return first.0;
     }
+    // Cuts move the vectors together, and sometimes the plain ones round to the better assignment.
+    let plain = Factor { rows: first.0.factors[0].rows.clone(), rank: first.0.factors[0].rank };
+    let mut found = tighten(f, ising, &p, kind, first, settings, monitor);
+    if found.proof.as_ref().is_ok_and(|proof| !proof.0.slack.cuts.is_empty()) {
+        found.factors.push(plain);
+    }
+    found
+}
+
+/// Rounds of cuts on top of the solution without any.
+fn tighten(
+    f: &Polynomial,
+    ising: &Ising,
+    p: &Quadratic,
+    kind: Cuts,
+    mut best: (Found, interior_point::Iterate),
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Found {
     let mut active: Vec<Triangle> = Vec::new();
     let mut best_cuts: Vec<Triangle> = Vec::new();
     let mut x = best.1.x;
@@ -64,7 +83,7 @@ pub(super) fn solve(
             break;
         }
         active.extend(new.into_iter().filter(|cut| !active.contains(cut)).collect::<Vec<_>>());
-        let (found, point) = dense(f, ising, &p, &active, ROUND_TOL.max(settings.tol), monitor);
+        let (found, point) = dense(f, ising, p, &active, ROUND_TOL.max(settings.tol), monitor);
         if interrupted(found.stop) {
             best.0.stop = found.stop;
             return best.0;
@@ -84,7 +103,7 @@ pub(super) fn solve(
     if best_cuts.is_empty() {
         return best.0;
     }
-    let (found, _) = dense(f, ising, &p, &best_cuts, settings.tol, monitor);
+    let (found, _) = dense(f, ising, p, &best_cuts, settings.tol, monitor);
     if found.bound() < best.0.bound() {
         return found;
     }
@@ -99,8 +118,7 @@ fn constant(f: &Polynomial, ising: &Ising) -> Found {
     Found {
         proof: prove(f, ising, Vec::new(), &vec![0.0; ising.d() + 1], 0.0),
         primal: ising.constant(),
-        rows: Vec::new(),
-        rank: 0,
+        factors: vec![Factor::NONE],
         stop: StopReason::Converged,
         reason: None,
     }
@@ -132,12 +150,10 @@ fn dense(
     let scaled = |v: &f64| p.scale * v;
     let list: Vec<Cut> = active.iter().zip(&point.gamma).map(|(c, g)| c.cut(scaled(g))).collect();
     let y: Vec<f64> = point.y.iter().map(scaled).collect();
-    let (rows, rank) = factor(&point.x);
     let found = Found {
         proof: prove(f, ising, list, &y, 0.0),
         primal: ising.constant() + p.scale * point.primal,
-        rows,
-        rank,
+        factors: vec![factor(&point.x)],
         stop: point.stop,
         reason: None,
     };
@@ -156,7 +172,8 @@ fn factored(
     let y: Vec<f64> = point.y.iter().map(|v| p.scale * v + shift).collect();
     let primal = ising.constant() + p.scale * point.value;
     let proof = prove(f, ising, Vec::new(), &y, 0.1 * shift);
-    Found { proof, primal, rows: point.rows, rank: point.rank, stop: point.stop, reason: None }
+    let factors = vec![Factor { rows: point.rows, rank: point.rank }];
+    Found { proof, primal, factors, stop: point.stop, reason: None }
 }
 
 /// `f + cuts <= c + sum y`, y lifted as much as the factorisation needs; the first lift tried is `lift`.
@@ -180,11 +197,11 @@ fn prove(
 }
 
 /// X = L L^T by rows of L.
-fn factor(x: &Square) -> (Vec<f64>, usize) {
+fn factor(x: &Square) -> Factor {
     let n = x.n();
     let mut l = x.clone();
     if !cholesky(&mut l) {
-        return (Vec::new(), 0);
+        return Factor::NONE;
     }
-    ((0..n * n).map(|k| l.at(k / n, k % n)).collect(), n)
+    Factor { rows: (0..n * n).map(|k| l.at(k / n, k % n)).collect(), rank: n }
 }

@@ -1,5 +1,6 @@
 //! From vectors to spins: random hyperplanes, then tabu search over single flips.
 
+use super::Factor;
 use super::random::Normal;
 use crate::model::Polynomial;
 
@@ -11,9 +12,18 @@ const STARTS: usize = 4;
 const FLIPS_PER_SPIN: usize = 150;
 const MAX_FLIPS: usize = 120_000;
 
+/// How long to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Until little is to be gained.
+    Full,
+    /// Somebody waits: climbs alone.
+    Short,
+}
+
 /// The best assignment found for f, starting from the rows of a factor of the moment matrix of (1, x)
 /// (row 0 belongs to the constant); an empty factor stands for random starts.
-pub(super) fn round(f: &Polynomial, rows: &[f64], rank: usize, seed: u64) -> Vec<i8> {
+pub(super) fn round(f: &Polynomial, factor: &Factor, seed: u64, effort: Effort) -> Vec<i8> {
     let d = f.d();
     if d == 0 {
         return Vec::new();
@@ -22,7 +32,7 @@ pub(super) fn round(f: &Polynomial, rows: &[f64], rank: usize, seed: u64) -> Vec
     let mut landscape = Landscape::new(f);
     let mut starts: Vec<(f64, Vec<i8>)> = Vec::new();
     for _ in 0..HYPERPLANES {
-        let spins = hyperplane(rows, rank, d, &mut random);
+        let spins = hyperplane(&factor.rows, factor.rank, d, &mut random);
         landscape.set(&spins);
         landscape.climb();
         starts.push((f.value(&landscape.spins), landscape.spins.clone()));
@@ -30,7 +40,8 @@ pub(super) fn round(f: &Polynomial, rows: &[f64], rank: usize, seed: u64) -> Vec
     starts.sort_by(|a, b| b.0.total_cmp(&a.0));
     starts.dedup_by(|a, b| a.1 == b.1);
     let mut best = starts[0].clone();
-    for (_, spins) in starts.into_iter().take(STARTS) {
+    let searches = if effort == Effort::Full { STARTS } else { 0 };
+    for (_, spins) in starts.into_iter().take(searches) {
         landscape.set(&spins);
         let found = landscape.tabu(&mut random);
         let value = f.value(&found);

@@ -156,13 +156,13 @@ impl Barrier {
         heights.iter().all(|g| t > *g).then_some(Barrier { values, t, eigen, heights, eta })
     }
 
-    /// One damped Newton step on the objective.
-    pub(super) fn newton(&mut self, moments: &Moments, mu: f64) -> Progress {
+    /// One damped Newton step on the objective, given up when `stop` says so.
+    pub(super) fn newton(&mut self, moments: &Moments, mu: f64, stop: &mut dyn FnMut() -> bool) -> Progress {
         self.eta = self.central_multipliers(mu);
         let slopes = self.slopes(moments);
         let gradient = self.gradient(moments, &slopes, &self.eta, mu);
         let mut progress = Progress { evaluations: 0, decrement: f64::INFINITY, is_stuck: true };
-        let Some(direction) = self.solve(moments, &slopes, &gradient, mu) else { return progress };
+        let Some(direction) = self.solve(moments, &slopes, &gradient, mu, stop) else { return progress };
         let slope: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
         progress.decrement = -slope / mu;
         let (before, mut work) = (self.objective(moments, mu), EigenWork::default());
@@ -183,12 +183,13 @@ impl Barrier {
         progress
     }
 
-    /// One primal-dual step towards the centre for `mu`; `false` when there is none. To be used near the central path.
-    pub(super) fn refine(&mut self, moments: &Moments, mu: f64) -> bool {
+    /// One primal-dual step towards the centre for `mu`; `false` when there is none or `stop` says so. To be used near
+    /// the central path.
+    pub(super) fn refine(&mut self, moments: &Moments, mu: f64, stop: &mut dyn FnMut() -> bool) -> bool {
         let slopes = self.slopes(moments);
         let central = self.central_multipliers(mu);
         let gradient = self.gradient(moments, &slopes, &central, mu);
-        let Some(direction) = self.solve(moments, &slopes, &gradient, mu) else { return false };
+        let Some(direction) = self.solve(moments, &slopes, &gradient, mu, stop) else { return false };
         let last = direction.len() - 1;
         let change = |i: usize| {
             let along: f64 = slopes[i].iter().zip(&direction).map(|(s, d)| s * d).sum();
@@ -234,12 +235,19 @@ impl Barrier {
         gradient
     }
 
-    /// The Newton direction over (moments without the diagonal, t).
+    /// The Newton direction over (moments without the diagonal, t); `stop` is asked between its parts.
     ///
     /// **Cost** O(N n^3 + N^3) for N classes.
-    fn solve(&self, moments: &Moments, slopes: &[Vec<f64>], gradient: &[f64], mu: f64) -> Option<Vec<f64>> {
+    fn solve(
+        &self,
+        moments: &Moments,
+        slopes: &[Vec<f64>],
+        gradient: &[f64],
+        mu: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<Vec<f64>> {
         let count = moments.classes.len();
-        let mut hessian = self.curvatures(moments, mu);
+        let mut hessian = self.curvatures(moments, mu, stop)?;
         for (i, slope) in slopes.iter().enumerate() {
             let factor = self.eta[i] / (self.t - self.heights[i]);
             // The slope of the constraint t - height is -1 in t, in these signs.
@@ -248,6 +256,9 @@ impl Barrier {
                 let scaled = factor * entry(j);
                 let column = &mut hessian.data_mut()[count * j..count * (j + 1)];
                 column.iter_mut().enumerate().for_each(|(k, v)| *v += scaled * entry(k));
+            }
+            if stop() {
+                return None;
             }
         }
         if !cholesky(&mut hessian) {
@@ -270,13 +281,16 @@ impl Barrier {
         sums
     }
 
-    /// `sum_i eta_i D^2 [h(Sigma)]_ii - mu D^2 log det Sigma`, with a zero row for t.
-    fn curvatures(&self, moments: &Moments, mu: f64) -> Square {
+    /// `sum_i eta_i D^2 [h(Sigma)]_ii - mu D^2 log det Sigma`, with a zero row for t; `None` once `stop` says so.
+    fn curvatures(&self, moments: &Moments, mu: f64, stop: &mut dyn FnMut() -> bool) -> Option<Square> {
         let (n, count) = (moments.n(), moments.classes.len());
         let second = second_differences(&self.eigen.values);
         let rotated = rotated_weights(&self.eigen, &self.eta);
         let mut out = Square::zeros(count);
         for class in 1..count {
+            if stop() {
+                return None;
+            }
             let v = moments.rotated(class, &self.eigen);
             let mut q = curvature(&second, &rotated, &v);
             for (k, (q, v)) in q.data_mut().iter_mut().zip(v.data()).enumerate() {
@@ -285,6 +299,6 @@ impl Barrier {
             let sums = moments.classes.sums(rotate_back(&self.eigen, &q).data());
             out.data_mut()[count * (class - 1)..count * class - 1].copy_from_slice(&sums[1..]);
         }
-        out
+        Some(out)
     }
 }

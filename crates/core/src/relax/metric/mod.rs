@@ -45,6 +45,8 @@ const PER_STAGE: usize = 20;
 const CENTRED: f64 = 1e-3;
 /// Barrier parameter, relative to the value, from which on multipliers are variables of their own.
 const NEAR: f64 = 1e-4;
+/// Features from which on the plain bound is found first, as an answer when time runs out.
+const LONG: usize = 20;
 /// Eigenvalues of Sigma, next to an average of 1, that carry few correct digits.
 const NOISE: f64 = 1e-10;
 
@@ -59,11 +61,21 @@ impl Relaxation for QuantumDiag {
         check(problem, settings)?;
         let mut monitor = Monitor::new(settings, ITERATIONS, observer);
         let moments = Moments::new(problem)?;
+        let mut plain = match problem.features().len() {
+            n if n >= LONG && monitor.interrupted().is_none() => {
+                Some(without_metric(problem, settings, &mut monitor)?)
+            }
+            _ => None,
+        };
         let outcome = follow_path(problem, &moments, settings.tol, &mut monitor);
         let mut solution = finish(problem, &moments, outcome, settings.tol);
-        let failed = matches!(solution.stop, StopReason::Stalled | StopReason::NumericalTrouble);
-        if failed && monitor.interrupted().is_none() {
-            replace_if_better(&mut solution, problem, settings, &mut monitor)?;
+        if solution.stop != StopReason::Converged {
+            if plain.is_none() && monitor.interrupted().is_none() {
+                plain = Some(without_metric(problem, settings, &mut monitor)?);
+            }
+            if let Some(plain) = plain {
+                replace_if_better(&mut solution, plain);
+            }
         }
         solution.iterations = monitor.iterations;
         solution.eigendecompositions = monitor.eigendecompositions;
@@ -114,17 +126,28 @@ fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Mon
             if let Some(stop) = monitor.iteration(primal, primal + eps * 2.0 * n * mu) {
                 return Outcome { barrier, mu, stop };
             }
+            let mut interruption = None;
+            let mut stop = || {
+                interruption = interruption.or_else(|| monitor.interrupted());
+                interruption.is_some()
+            };
             if is_near {
+                let moved = barrier.refine(moments, mu, &mut stop);
                 monitor.eigendecompositions += 1;
-                let moved = barrier.refine(moments, mu);
+                if let Some(stop) = interruption {
+                    return Outcome { barrier, mu, stop };
+                }
                 // The proof pays n times for what is left of the gradient.
                 if !moved || barrier.residual(moments, mu) <= 0.05 * mu {
                     break;
                 }
                 continue;
             }
-            let progress = barrier.newton(moments, mu);
+            let progress = barrier.newton(moments, mu, &mut stop);
             monitor.eigendecompositions += progress.evaluations;
+            if let Some(stop) = interruption {
+                return Outcome { barrier, mu, stop };
+            }
             if progress.is_stuck && progress.decrement > CENTRED {
                 return Outcome { barrier, mu, stop: StopReason::Stalled };
             }
@@ -261,19 +284,18 @@ fn certificate(problem: &Problem, moments: &Moments, outcome: &Outcome) -> Resul
     })
 }
 
-/// Takes the plain quantum bound, which is never below this one's optimum, when it is what could be reached.
-fn replace_if_better(
-    solution: &mut Solution,
-    problem: &Problem,
-    settings: &Settings,
-    monitor: &mut Monitor<'_>,
-) -> Result<()> {
+/// The plain quantum bound, which is never below this one's optimum and a thousand times cheaper.
+fn without_metric(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Solution> {
     let mut inner = settings.clone();
     inner.solver = Solver::Auto;
     inner.time_limit_secs = monitor.seconds_left();
     let plain = Quantum::default().solve(problem, &inner)?;
-    monitor.iterations += plain.iterations;
     monitor.eigendecompositions += plain.eigendecompositions;
+    Ok(plain)
+}
+
+/// Takes the plain bound when it is the better of what could be reached.
+fn replace_if_better(solution: &mut Solution, plain: Solution) {
     let value = |s: &Solution| s.upper.map_or(f64::INFINITY, |b| b.phi());
     if value(&plain) < value(solution) {
         let primal = value(solution) - solution.relaxation_gap.unwrap_or(f64::INFINITY);
@@ -283,9 +305,10 @@ fn replace_if_better(
         solution.estimate = plain.estimate;
         solution.means = plain.means;
         solution.pairwise = plain.pairwise;
-        solution.reason = Some("metric learning stalled: this is the bound without it".into());
+        let limits = [StopReason::TimeLimit, StopReason::Cancelled, StopReason::MaxIterations];
+        let what = if limits.contains(&solution.stop) { "did not end" } else { "stalled" };
+        solution.reason = Some(format!("metric learning {what}: this is the bound without it"));
     }
-    Ok(())
 }
 
 /// Sigma from its moments by class.

@@ -14,7 +14,8 @@ const MAX_STEPS: usize = 60;
 
 /// Pairs of spins locked more firmly than this, relative to the edge's probability, count as this
 /// firmly locked: Newton's method then shrinks their error by this factor per step, and rounding
-/// errors are amplified by no more than its inverse.
+/// errors are amplified by no more than its inverse. It is the slopes that are lowered: changing the
+/// play alone would give the two ends of an edge different ideas of its messages.
 const SMALLEST_PLAY: f64 = 1e-7;
 
 /// Total pull on a spin, in units of the temperature, that needs no cooling.
@@ -64,12 +65,13 @@ impl MessagePoint {
             // One minus the magnitude of each slope, without cancellation.
             let below = |x: f64| 1.0 / (1.0 + (2.0 * x).exp());
             let lack = [1, 0].map(|side: usize| {
-                below(coupling.abs() + cavity[side]) + below(coupling.abs() - cavity[side])
+                let lack = below(coupling.abs() + cavity[side]) + below(coupling.abs() - cavity[side]);
+                lack.max(0.5 * SMALLEST_PLAY * rho[e])
             });
             size += (rho[e] * error[0]).powi(2) + (rho[e] * error[1]).powi(2);
             errors.push(error);
             slopes.push(lack.map(|q| (1.0 - q).copysign(coupling)));
-            play.push((lack[0] + lack[1] - lack[0] * lack[1]).max(SMALLEST_PLAY * rho[e]));
+            play.push(lack[0] + lack[1] - lack[0] * lack[1]);
         }
         MessagePoint { messages, odds, errors, slopes, play, size: size.sqrt() }
     }
