@@ -61,6 +61,11 @@ impl Point {
         Point { matrix, eigen, dual: eps * state.log_mean, primal: eps * primal, means, pairs, stop }
     }
 
+    /// Dual minus primal value, NaN when one is missing.
+    pub(super) fn gap(&self) -> f64 {
+        self.dual - self.primal
+    }
+
     /// Whether another algorithm should have a try.
     pub(super) fn is_stuck(&self) -> bool {
         matches!(self.stop, StopReason::Stalled | StopReason::NumericalTrouble)

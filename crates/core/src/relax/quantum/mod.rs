@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
 use crate::spectral::Square;
 pub(crate) use bracket::Bracket;
 use lifted::{Algorithm, Lifted, Point, Task};
@@ -43,6 +43,8 @@ const CHAMBOLLE_POCK_ITERATIONS: usize = 100_000;
 const NEWTON_ITERATIONS: usize = 300;
 /// Chambolle-Pock iterations spent when everything else stalls.
 const FALLBACK_ITERATIONS: usize = 2_000;
+/// Relative gap below which Chambolle-Pock would add nothing.
+const CLOSE: f64 = 1e-5;
 
 impl Quantum {
     /// A solve that starts from `F'`, a matrix of the problem's size.
@@ -85,17 +87,17 @@ impl Relaxation for Quantum {
         let task = Task { problem, settings, start: self.start.as_ref() };
         let mut point = lifted.run(first, &task, &mut monitor);
         for algorithm in algorithms.filter(|_| settings.solver == Solver::Auto) {
-            if !point.is_stuck() {
+            let first_order = algorithm == Algorithm::ChambollePock;
+            let is_close = point.gap() <= CLOSE * (constant + point.dual).abs().max(problem.eps());
+            if !point.is_stuck() || first_order && is_close {
                 break;
             }
-            let more =
-                if algorithm == Algorithm::ChambollePock { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS };
-            monitor.allow(more, settings);
+            monitor.allow(if first_order { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS }, settings);
             let lifted = Lifted::new(problem)?;
             let task = Task { problem, settings, start: None };
             point = point.better(lifted.run(algorithm, &task, &mut monitor));
         }
-        Ok(finish(problem, constant, point, solver, monitor))
+        Ok(finish(problem, constant, point, solver, settings.tol, monitor))
     }
 }
 
@@ -127,7 +129,14 @@ fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
 }
 
 /// Turns the point into a certificate and the certificate into the bound.
-fn finish(problem: &Problem, constant: f64, point: Point, solver: Solver, monitor: Monitor<'_>) -> Solution {
+fn finish(
+    problem: &Problem,
+    constant: f64,
+    point: Point,
+    solver: Solver,
+    tol: f64,
+    monitor: Monitor<'_>,
+) -> Solution {
     let mut solution = Solution::new(Method::Quantum, point.stop);
     solution.solver = Some(solver);
     solution.features = Some(problem.features().clone());
@@ -147,6 +156,11 @@ fn finish(problem: &Problem, constant: f64, point: Point, solver: Solver, monito
         Ok(bound) => {
             solution.upper = Some(bound);
             solution.relaxation_gap = Some(bound.phi() - (constant + point.primal)).filter(|g| g.is_finite());
+            let allowed = tol * bound.phi().abs().max(problem.eps());
+            if solution.relaxation_gap.is_some_and(|gap| gap <= allowed) {
+                // Whatever the solver thought of it.
+                solution.stop = StopReason::Converged;
+            }
             solution.certificate = Some(certificate);
         }
         Err(error) => solution.reason = Some(error.to_string()),
