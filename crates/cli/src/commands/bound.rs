@@ -155,7 +155,10 @@ impl Args {
         if let Some(path) = &self.certificate {
             check_directory(path)?;
         }
+        // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
+        let preparing = std::thread::Builder::new().spawn(zbound::spectral::prepare);
         let model = self.model.read()?;
+        drop(preparing.map(std::thread::JoinHandle::join));
         answer(&model, &request, &self.output, self.certificate.as_deref())
     }
 

@@ -15,6 +15,7 @@ pub(crate) use cholesky::Cholesky;
 pub use eigen::{Eigen, EigenWork, eigh};
 pub(crate) use eigen::{eigenvalues, eigenvalues_of, eigh_in_place};
 pub(crate) use gibbs::Gibbs;
+pub use multiply::prepare;
 pub(crate) use power::{dominant, power_norm};
 pub use square::Square;
 pub(crate) use tiled::Tiled;

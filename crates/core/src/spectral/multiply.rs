@@ -4,6 +4,19 @@ use super::square::Square;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
+/// Makes the linear algebra look at the machine's caches, which it otherwise does, for a millisecond,
+/// in the first solve. A program that has something else to do first can call this on a thread.
+///
+/// ```
+/// let thread = std::thread::spawn(zbound::spectral::prepare);
+/// thread.join().unwrap();
+/// ```
+pub fn prepare() {
+    const SIZE: usize = 32;
+    let (m, mut out) = (Square::identity(SIZE), Square::zeros(SIZE));
+    squares(&m, &m, &mut out);
+}
+
 /// `out <- scale M X`, X of `columns` columns.
 pub(crate) fn square_times(m: &Square, x: &[f64], columns: usize, scale: f64, out: &mut [f64]) {
     let n = m.n();
