@@ -2,16 +2,19 @@
 
 mod ahead;
 mod direct;
+mod follow;
 mod hessian;
 mod pair_preconditioner;
+mod quick;
 mod start;
 
 use super::path_newton::{DualSpace, Near, Schedule};
-use crate::spectral::partial::{PartialEigen, Task};
 use crate::spectral::{EigenWork, Gibbs, Square, eigenvalues_of, eigh_in_place, multiply};
 pub(crate) use ahead::Ahead;
 use direct::Direct;
+use follow::Follower;
 use hessian::{BLOCK, DiagonalHessian, dot};
+use quick::Quick;
 use start::Start;
 
 /// Y = diag(y), sum y = 0. A Hessian product costs O(n^2 r), r the number of weighty eigenvalues.
@@ -25,31 +28,10 @@ pub(crate) struct Diagonal {
     start: Start,
     density: Vec<f64>,
     logs: bool,
-    /// Whether steps are too long to follow eigenpairs along them.
-    far: bool,
-    partial: PartialEigen,
-    /// Residual at which the top eigenpairs are good enough for the step just computed.
-    aim: f64,
+    follower: Follower,
     hessian: DiagonalHessian,
     quick: Quick,
     direct: Direct,
-}
-
-/// Whether predictions may take the Hessian for diagonal: until one of them fails.
-struct Quick {
-    trusted: bool,
-    /// Value of the state the last prediction started from.
-    from: f64,
-}
-
-impl Quick {
-    /// Judges the last prediction by the state reached, of residual `size`: if that is far off, or
-    /// still the old one, it failed.
-    fn allows(&mut self, gibbs: &Gibbs, size: f64, tilt: f64) -> bool {
-        self.trusted &= size < LOG_SWITCH && self.from != gibbs.log_mean;
-        self.from = if tilt > 0.0 { gibbs.log_mean } else { f64::NAN };
-        self.trusted && tilt > 0.0
-    }
 }
 
 /// Newton on the logarithms of the diagonal is for states of high rank above this residual; at low
@@ -57,18 +39,6 @@ impl Quick {
 const LOG_SWITCH: f64 = 0.3;
 /// Above this residual, at any rank.
 const FAR: f64 = 0.6;
-/// From this size on, low temperatures decompose only the top of the spectrum.
-const PARTIAL: usize = 64;
-/// Blocks above this part of n are no cheaper than a full decomposition.
-const LARGEST_BLOCK: usize = 6;
-/// Eigenvalues further than this below the top are not followed, on the way and at the end.
-const CUT_ON_THE_WAY: f64 = 16.0;
-const CUT_AT_THE_END: f64 = 42.0;
-/// Residual of eigenpairs on the way, and the least asked for.
-const LOOSE: f64 = 0.02;
-const TIGHT: f64 = 1e-9;
-/// Block steps before a full decomposition is made instead.
-const PARTIAL_STEPS: usize = 8;
 /// Workspaces of matrices this large are given back after use: they would add up.
 const LARGE: usize = 300;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
@@ -84,11 +54,9 @@ impl Diagonal {
             matrix: f,
             ratio,
             logs: false,
-            far: false,
-            partial: PartialEigen::default(),
-            aim: LOOSE,
+            follower: Follower::default(),
             hessian: DiagonalHessian::default(),
-            quick: Quick { trusted: true, from: f64::NAN },
+            quick: Quick::default(),
             direct: Direct::default(),
         }
     }
@@ -123,51 +91,6 @@ impl Diagonal {
         (self.density.iter().map(square).sum::<f64>() / n).sqrt()
     }
 
-    /// The partial decomposition; `false` when it does not apply or did not converge.
-    ///
-    /// At low temperature the top of the spectrum is followed from `near` by block steps; its other
-    /// vectors are kept, with Rayleigh quotients for values: they only enter second derivatives.
-    fn follow(&mut self, y: &[f64], t: f64, near: Near<'_>, out: &mut Gibbs) -> bool {
-        let (state, n) = (near.state, y.len());
-        if n < PARTIAL || state.n() != n || self.far {
-            return false;
-        }
-        // B = (near.t / t) B_near + diag(shift).
-        let shift: Vec<f64> = near.y.iter().zip(y).map(|(a, b)| (a - b) / t).collect();
-        let mut values: Vec<f64> = state.eigen.values.iter().map(|v| v * (near.t / t)).collect();
-        for (value, u) in values.iter_mut().zip(state.eigen.vectors.data().chunks_exact(n)) {
-            *value += u.iter().zip(&shift).map(|(u, s)| u * u * s).sum::<f64>();
-        }
-        let top = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
-        let cut = if t > 1.0 { CUT_ON_THE_WAY } else { CUT_AT_THE_END };
-        let first = values.iter().take_while(|v| top - **v > cut).count();
-        let block = n - first + 2 + (n - first) / 8;
-        if block * LARGEST_BLOCK > n {
-            return false;
-        }
-        out.eigen.vectors.reset(n);
-        let task = Task {
-            matrix: &self.matrix,
-            scale: self.ratio / t,
-            basis: &state.eigen.vectors,
-            rayleigh: &values,
-            block,
-            tolerance: if t > 1.0 { self.aim.max(1e-3) } else { self.aim },
-            max_steps: PARTIAL_STEPS,
-        };
-        let mut found = vec![0.0; block];
-        let split = n * (n - block);
-        if !self.partial.solve(&task, &mut found, &mut out.eigen.vectors.data_mut()[split..]) {
-            return false;
-        }
-        out.eigen.vectors.data_mut()[..split].copy_from_slice(&state.eigen.vectors.data()[..split]);
-        values[..n - block].iter_mut().for_each(|v| *v = v.min(found[0]));
-        values[n - block..].copy_from_slice(&found);
-        out.eigen.values = values;
-        out.partial = true;
-        out.weigh()
-    }
-
     /// Derivative of the diagonal when B is scaled: `sum_k u_k^2 p_k (lambda_k - mean)`.
     fn tilted(&self, gibbs: &Gibbs, tilt: f64, out: &mut [f64]) {
         let (n, mean) = (gibbs.n(), gibbs.mean_value());
@@ -178,9 +101,7 @@ impl Diagonal {
             }
         }
     }
-}
 
-impl Diagonal {
     /// The moments one Newton step ahead of `gibbs`. **Cost** one Newton system, O(n^2 r).
     pub(crate) fn ahead(&mut self, gibbs: &Gibbs) -> Ahead {
         let n = gibbs.n();
@@ -220,13 +141,12 @@ impl DualSpace for Diagonal {
     ) -> bool {
         self.set_diagonal(y);
         let only = near.as_ref().is_some_and(|near| near.only);
-        let followed = near.is_some_and(|near| self.follow(y, t, near, out));
+        let scale = self.ratio / t;
+        let followed = near.is_some_and(|near| self.follower.follow(&self.matrix, scale, y, t, near, out));
         if followed || only {
             return followed;
         }
-        if y.len() >= LARGE {
-            self.partial = PartialEigen::default();
-        }
+        self.follower.release(y.len());
         let done = eigh_in_place(&mut self.matrix, &mut out.eigen, work);
         out.eigen.values.iter_mut().for_each(|v| *v *= self.ratio / t);
         out.partial = false;
@@ -250,8 +170,7 @@ impl DualSpace for Diagonal {
         let n = gibbs.n() as f64;
         let logs = self.logs && tilt == 0.0;
         let size = self.log_size();
-        self.far = size > FAR;
-        self.aim = if tilt == 0.0 { 0.05 * size.powf(1.5) } else { LOOSE }.clamp(TIGHT, LOOSE);
+        self.follower.aim_at(size, tilt);
         let mut rhs: Vec<f64> = match logs {
             // Newton on log(n rho_ii) = 0: exact for a diagonal A, and tame far from the solution.
             true => self.density.iter().map(|d| d * (n * d).max(0.05).ln()).collect(),
