@@ -97,6 +97,36 @@ fn every_certificate_we_write_is_accepted() {
 }
 
 #[test]
+fn proofs_of_the_combined_bound_are_accepted() {
+    use zbound::relax::{Combined, Relaxation};
+    let mut random = Random(37);
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("m.json"), folder.path().join("m.zcert"));
+    for case in 0..cases(30, 1000) {
+        let (d, scale) = (3 + random.below(7), random.model_scale());
+        let ising = random_ising(&mut random, d, scale);
+        let f = Polynomial::from(ising.clone());
+        let problem = zbound::Problem::new(ising, zbound::Features::degree(d, 1)).unwrap();
+        let problem = problem.with_temperature(random.magnitude(1e-2, 1e2)).unwrap();
+        let iterations = Some(1 + random.below(40)).filter(|_| case % 2 == 0);
+        let settings = zbound::Settings::default().with_max_iterations(iterations);
+        let certificate = Combined.solve(&problem, &settings).unwrap().certificate.unwrap();
+        let claim = certificate.claim(&f, &[]).unwrap();
+        std::fs::write(&model, native_json(&f)).unwrap();
+        certificate.write(&proof, &claim).unwrap();
+        let output = run(&model, &proof);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "case {case}: {complaint}");
+        let false_claim = Claim {
+            phi_upper: Some(brute_force(&f, certificate.eps).lo).map(|v| v - 1e-9 * (1.0 + v.abs())),
+            ..claim
+        };
+        certificate.write(&proof, &false_claim).unwrap();
+        assert_eq!(run(&model, &proof).status.code(), Some(1), "case {case}: a false claim was accepted");
+    }
+}
+
+#[test]
 fn large_matrices_are_accepted() {
     let mut random = Random(32);
     let folder = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 mod proofs;
 
 use proofs::*;
+use zbound::certify::{Certificate, Form};
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
 use zbound::io::ReadOptions;
 use zbound::relax::{Combined, LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
@@ -10,6 +11,15 @@ use zbound::{
     Error, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent, Solution,
     StopReason,
 };
+
+const FAMILIES: [Family; 6] = [
+    Family::Gaussian,
+    Family::LogdetAttractive,
+    Family::LogdetMixed,
+    Family::LogdetRepulsive,
+    Family::TrwAttractive,
+    Family::TrwMixed,
+];
 
 fn problem(model: &Ising, eps: f64) -> Problem {
     Problem::new(model.clone(), Features::degree(model.d(), 1)).unwrap().with_temperature(eps).unwrap()
@@ -58,6 +68,92 @@ fn combined_bound_is_above_brute_force_and_never_worse_than_its_parts() {
     println!(
         "combined: {count} random models, 0 violations; {stalled} of {uncapped} uncapped solves above the tolerance"
     );
+}
+
+/// A model of a random family, and its temperature.
+fn random_member(random: &mut Random, d: usize) -> (Ising, f64) {
+    let family = FAMILIES[random.below(FAMILIES.len())];
+    let graph = [Graph::Complete, Graph::Complete, Graph::Regular, Graph::Chain][random.below(4)];
+    let spec = GenerateSpec { family, graph, d, w: random.magnitude(0.02, 3.0), seed: random.bits() };
+    // A graph that does not exist on d spins is replaced by the complete one.
+    let model = generate(&spec).or_else(|_| generate(&GenerateSpec { graph: Graph::Complete, ..spec }));
+    (model.unwrap(), random.magnitude(0.05, 20.0))
+}
+
+#[test]
+fn every_family_is_sound_at_every_stop_and_its_proof_reads_back() {
+    let mut random = Random(91);
+    let (count, mut wide) = (cases(150, 5000), 0);
+    for case in 0..count {
+        let d = 3 + random.below(6);
+        let (model, eps) = random_member(&mut random, d);
+        let f = Polynomial::from(model.clone());
+        let problem = problem(&model, eps);
+        let iterations = Some(1 + random.below(45)).filter(|_| random.below(4) > 0);
+        let settings = Settings::default().with_max_iterations(iterations);
+        let solution = Combined.solve(&problem, &settings).unwrap();
+        let (bound, exact) = (upper(&solution), brute_force(&f, eps));
+        assert!(bound >= exact.lo, "case {case}: {bound} < {exact:?}, eps {eps}, {model:?}");
+        let trw = upper(&Trw.solve(&problem, &Settings::default()).unwrap());
+        assert!(bound <= trw + 1e-7 * trw.abs().max(eps), "case {case}: {bound} > {trw}");
+        let certificate = solution.certificate.unwrap();
+        wide += usize::from(certificate.components.iter().any(|c| has_cycle(&c.form)));
+        let claim = certificate.claim(&f, &[]).unwrap();
+        let (again, claimed) = Certificate::from_bytes(&certificate.to_bytes(&claim)).unwrap();
+        assert_eq!(again.verify(&f).unwrap().phi(), bound, "case {case}");
+        assert_eq!(claimed.phi_upper, Some(bound), "case {case}");
+    }
+    println!("combined: {count} models of all families, 0 violations, {wide} proofs with two-trees");
+    assert!(2 * wide > count);
+}
+
+/// Whether a component is a model on a graph with cycles.
+fn has_cycle(form: &Form) -> bool {
+    match form {
+        Form::Elimination { polynomial, .. } => polynomial.pairwise_part().edges().len() >= polynomial.d(),
+        _ => false,
+    }
+}
+
+#[test]
+fn graphs_of_treewidth_two_are_solved_exactly() {
+    let mut random = Random(17);
+    for case in 0..cases(20, 500) {
+        let d = 3 + random.below(8);
+        let mut edges = vec![(0, 1)];
+        for v in 2..d {
+            let (a, b) = edges[random.below(edges.len())];
+            edges.extend([(a, v), (b, v)]);
+        }
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-1.0, 1.0)).collect();
+        let couplings: Vec<_> = edges.iter().map(|&(i, j)| (i, j, random.between(-1.5, 1.5))).collect();
+        let model = Ising::new(d, &fields, &couplings).unwrap();
+        let bound = upper(&Combined.solve(&problem(&model, 1.0), &Settings::default()).unwrap());
+        let exact = brute_force(&Polynomial::from(model), 1.0).lo;
+        assert!(
+            bound >= exact && bound - exact < 1e-6 * bound.abs().max(1.0),
+            "case {case}: {bound} {exact}"
+        );
+    }
+}
+
+#[test]
+fn attractive_couplings_gain_over_trees() {
+    for family in [Family::LogdetAttractive, Family::TrwAttractive] {
+        for w in [0.1, 0.25, 0.5] {
+            let (mut trees, mut all) = (0.0, 0.0);
+            for seed in 0..cases(1, 10) as u64 {
+                let model =
+                    generate(&GenerateSpec { family, graph: Graph::Complete, d: 10, w, seed }).unwrap();
+                let exact = brute_force(&Polynomial::from(model.clone()), 1.0).lo;
+                let problem = problem(&model, 1.0);
+                trees += upper(&Trw.solve(&problem, &Settings::default()).unwrap()) - exact;
+                all += upper(&Combined.solve(&problem, &Settings::default()).unwrap()) - exact;
+            }
+            println!("{} w = {w}: {:.3} of the error of trees", family.name(), all / trees);
+            assert!(all <= 0.6 * trees, "{}: {all} {trees}", family.name());
+        }
+    }
 }
 
 #[test]
@@ -176,14 +272,29 @@ fn sparse_graphs_are_solved_on_chordal_cliques() {
 }
 
 #[test]
+fn sparse_graphs_are_sound_at_every_stop() {
+    let mut random = Random(23);
+    for case in 0..cases(8, 300) {
+        let model = random_grid(&mut random, 6);
+        let eps = random.magnitude(0.2, 5.0);
+        let settings = Settings::default().with_max_iterations(Some(1 + random.below(50)));
+        let solution = Combined.solve(&problem(&model, eps), &settings).unwrap();
+        let exact =
+            zbound::exact::exact(&Model::from(model), eps, &Settings::default(), &mut Silent).unwrap();
+        assert!(upper(&solution) >= exact.phi_bounds.0, "case {case}: {} {exact:?}", upper(&solution));
+    }
+}
+
+#[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    let model = random_ising(&mut Random(5), 33, 0.3);
-    let problem = problem(&model, 1.0);
-    let solve = |threads| {
-        let settings = Settings::default().with_tol(1e-4).with_threads(threads).with_max_iterations(Some(12));
-        upper(&Combined.solve(&problem, &settings).unwrap())
-    };
-    assert_eq!(solve(1), solve(2));
+    for (d, iterations) in [(12, 40), (33, 12)] {
+        let problem = problem(&random_ising(&mut Random(5), d, 0.3), 1.0);
+        let solve = |threads| {
+            let settings = Settings::default().with_tol(1e-4).with_threads(threads);
+            upper(&Combined.solve(&problem, &settings.with_max_iterations(Some(iterations))).unwrap())
+        };
+        assert_eq!(solve(1), solve(2), "{d} spins");
+    }
 }
 
 #[test]

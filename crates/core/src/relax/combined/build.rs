@@ -1,9 +1,12 @@
 //! The program of a model: moments, first inequalities, first entropies.
 
+use super::clusters::Clusters;
 use super::entropy::Entropy;
+use super::graphs::Graph;
 use super::program::{Program, Triple};
 use super::separate::triangles;
 use super::space::Space;
+use super::two_tree::{Base, Joint, TwoTree};
 use crate::certify::{Certificate, Form};
 use crate::error::Result;
 use crate::exact::order::fewest_pairs;
@@ -22,6 +25,8 @@ const MAX_MOMENTS: usize = 6000;
 const BYTES_PER_ENTRY: u64 = 16;
 /// Spins up to which all pairs have a moment, however sparse the graph.
 const ALL_PAIRS: usize = 30;
+/// Clusters up to which two-trees take part: those of 40 spins.
+const MOST_CLUSTERS: usize = 10_000;
 /// The pairs of a chordal graph are used when they are fewer than this share of all.
 const SPARSE: f64 = 0.6;
 
@@ -62,18 +67,44 @@ pub(super) fn program(
     }
 }
 
-/// Maximal cliques of a chordal extension of the model's graph; `None` when they have too many pairs.
-fn cliques(ising: &Ising) -> Option<Vec<Vec<u32>>> {
-    if ising.edges().len() > MAX_MOMENTS {
-        return None;
-    }
+/// Neighbours of every spin, increasing.
+fn adjacency(ising: &Ising) -> Vec<Vec<u32>> {
     let mut graph = vec![Vec::new(); ising.d()];
     for &[i, j] in ising.edges() {
         graph[i as usize].push(j);
         graph[j as usize].push(i);
     }
     graph.iter_mut().for_each(|list| list.sort_unstable());
-    let plan = fewest_pairs(&graph);
+    graph
+}
+
+/// The model's own graph as part of a two-tree, with which its bound is exact; `None` when it is wider.
+fn own_two_tree(ising: &Ising, clusters: &Clusters) -> Option<TwoTree> {
+    if clusters.spins.is_empty() {
+        return None;
+    }
+    let plan = fewest_pairs(&adjacency(ising));
+    let pair = |a: u32, b: u32| clusters.neighbours(a).iter().find(|near| near.0 == b).map(|near| near.1);
+    let joint = |p: usize| {
+        let spin = plan.order[p];
+        let to = match plan.scopes[p].iter().map(|&q| plan.order[q as usize]).collect::<Vec<_>>()[..] {
+            [] => Base::Nothing,
+            [a] => Base::Spin { to: a, side: pair(spin, a)? },
+            [a, b] => Base::edge(clusters, spin, clusters.over(pair(a, b)?, spin)?),
+            _ => return None,
+        };
+        Some(Joint { spin, to })
+    };
+    let joints = (0..ising.d()).rev().map(joint).collect::<Option<_>>()?;
+    Some(TwoTree { joints })
+}
+
+/// Maximal cliques of a chordal extension of the model's graph; `None` when they have too many pairs.
+fn cliques(ising: &Ising) -> Option<Vec<Vec<u32>>> {
+    if ising.edges().len() > MAX_MOMENTS {
+        return None;
+    }
+    let plan = fewest_pairs(&adjacency(ising));
     if plan.scopes.iter().map(Vec::len).sum::<usize>() > MAX_MOMENTS {
         return None;
     }
@@ -137,22 +168,31 @@ fn dense(ising: &Ising, eps: f64, spectral: &[Features], trw: Option<&Certificat
 fn finish(
     ising: &Ising,
     eps: f64,
-    space: Space,
+    mut space: Space,
     mut entropies: Vec<Entropy>,
     trw: Option<&Certificate>,
 ) -> Program {
     let d = ising.d();
     let forests = forests(ising, &space, trw);
-    entropies.extend(forests.iter().filter_map(|f| Forest::new(d, &space.pairs, f)).map(Entropy::Forest));
+    entropies.extend(
+        forests.iter().filter_map(|f| Forest::new(d, &space.pairs, f)).map(Graph::Forest).map(Entropy::Graph),
+    );
     let count: usize = space.blocks.iter().map(|b| b.spins().len()).map(|k| k * k * k / 6).sum();
     let complete = count <= ALL_TRIANGLES;
     let pairwise = space.pairs.iter().filter_map(|&[i, j]| Triple::new(&space, [0, i + 1, j + 1]));
     let mut triples: Vec<Triple> = pairwise.collect();
     if complete {
-        triples.extend(triangles(&space));
+        let triangles = triangles(&space);
+        // A cluster has a law only where its triangle inequalities hold, so all must be present.
+        if triangles.len() <= MOST_CLUSTERS {
+            space.clusters = Clusters::new(&space, &triangles);
+        }
+        triples.extend(triangles);
     }
+    let own = own_two_tree(ising, &space.clusters);
+    entropies.extend(own.clone().map(Graph::TwoTree).map(Entropy::Graph));
     let theta = parameters(ising, &space, eps);
-    Program { space, theta, triples, complete, entropies }
+    Program { space, theta, triples, complete, entropies, own }
 }
 
 /// `theta / eps` by moment.

@@ -2,19 +2,22 @@
 //!
 //! Each is concave with a closed conjugate, so each is a component of the dual decomposition.
 
+use super::clusters::ClusterValues;
 use super::curvature::Curvature;
+use super::graphs::{Graph, Mixture};
 use super::pairs::{
     half_log_odds, information, information_curvature, information_gradient, spin_curvature, spin_entropy,
 };
 use super::space::{Block, Space};
-use crate::relax::forest::Forest;
-use crate::spectral::{Eigen, EigenWork, Square, eigh, multiply};
+use super::spectra::{decompose, function, gaussian_offset, logarithm, raised};
+use super::triples;
+use crate::spectral::{Eigen, EigenWork};
 
 /// One bound on the entropy, relative to the uniform law.
 #[derive(Clone)]
 pub(super) enum Entropy {
-    /// `sum_i H_i - sum_{e in forest} I_e - d log 2`, edges as positions in [`Space::pairs`].
-    Forest(Forest),
+    /// `sum_i H_i - sum_e n_e I_e - sum_c J_c - d log 2` of a forest or two-tree.
+    Graph(Graph),
     /// `-(1/n) tr Sigma log Sigma`.
     Quantum(Block),
     /// `(1/2) log det(Sigma + diag(0, I)/3) + (d/2) log(pi e/2) - d log 2`.
@@ -36,19 +39,25 @@ pub(super) struct Evaluation {
     pub(super) common: Vec<f64>,
     /// Gradient of every mutual information.
     pub(super) pulls: Vec<[f64; 3]>,
+    /// The same of every cluster.
+    pub(super) clusters: ClusterValues,
 }
 
 impl Evaluation {
-    /// Appends the entropy of a forest.
-    pub(super) fn push_forest(&mut self, space: &Space, forest: &[u32]) {
+    /// Appends the entropy of a graph.
+    pub(super) fn push(&mut self, space: &Space, graph: &Graph) {
         let first = self.gradients.len();
         self.gradients.extend_from_slice(&self.common);
         let gradient = &mut self.gradients[first..];
-        for &e in forest {
-            let at = space.pair_moments[e as usize];
-            (0..3).for_each(|p| gradient[at[p] as usize] -= self.pulls[e as usize][p]);
-        }
-        let shared: f64 = forest.iter().map(|&e| self.information[e as usize]).sum();
+        graph.each_pair(|e, n| {
+            let at = space.pair_moments[e];
+            (0..3).for_each(|p| gradient[at[p] as usize] -= n * self.pulls[e][p]);
+        });
+        graph.each_cluster(|c| {
+            let at = space.clusters.moments[c];
+            (0..6).for_each(|p| gradient[at[p] as usize] -= self.clusters.gradients[c][p]);
+        });
+        let shared = graph.information(&self.information, &self.clusters.information);
         self.values.push(self.independent - shared);
         self.spectra.push(None);
     }
@@ -56,16 +65,10 @@ impl Evaluation {
 
 /// Spectral entropies below this weight are left out of the curvature, to which they would add nothing.
 const NEGLIGIBLE: f64 = 1e-6;
-/// Step of the trapezoid rule for the second derivative of `x log x`, in the logarithm of its
-/// variable; the error is `exp(-2 pi^2 / step)`.
-const QUADRATURE: f64 = 2.0;
-
-/// How far beyond the spectrum the rule goes, likewise; what is cut off is `exp(-tail)`.
-const TAIL: f64 = 8.0;
 
 /// Evaluates all entropies; `None` outside their domain.
 ///
-/// **Cost** O(moments) per forest, one eigendecomposition per spectral entropy.
+/// **Cost** O(moments) per graph, one eigendecomposition per spectral entropy.
 pub(super) fn evaluate(
     list: &[Entropy],
     space: &Space,
@@ -88,12 +91,13 @@ pub(super) fn evaluate(
         spectra: Vec::with_capacity(list.len()),
         common,
         pulls: space.pair_moments.iter().map(|at| information_gradient(triple(at))).collect(),
+        clusters: space.clusters.evaluate(m),
     };
     for entropy in list {
         let mut gradient = vec![0.0; count];
         let (eigen, value) = match entropy {
-            Entropy::Forest(forest) => {
-                out.push_forest(space, forest.edges());
+            Entropy::Graph(graph) => {
+                out.push(space, graph);
                 continue;
             }
             Entropy::Quantum(block) => {
@@ -119,26 +123,33 @@ pub(super) fn evaluate(
 
 /// Adds minus the second derivative of `sum_k w_k E_k`.
 ///
-/// **Cost** O(pairs) for all forests; n^4/4 per node of the quadrature for a quantum entropy.
+/// **Cost** O(pairs) for all graphs; n^4/4 per node of the quadrature for a quantum entropy.
 pub(super) fn add_curvature(
     list: &[Entropy],
     space: &Space,
     m: &[f64],
     weights: &[f64],
-    spectra: &[Option<Eigen>],
+    at: &Evaluation,
     into: &mut Curvature,
 ) {
-    let (rho, total) = edge_probabilities(list, weights, space.pairs.len());
+    let mixture = Mixture::new(list, weights, space);
     for number in space.spins() {
-        into.add(number, number, total * spin_curvature(m[number]));
+        into.add(number, number, mixture.total * spin_curvature(m[number]));
     }
-    for (at, &rho) in space.pair_moments.iter().zip(&rho).filter(|(_, rho)| **rho > 0.0) {
-        let block = information_curvature(at.map(|p| m[p as usize]));
+    for (of, &share) in space.pair_moments.iter().zip(&mixture.pairs).filter(|(_, share)| **share != 0.0) {
+        let block = information_curvature(of.map(|p| m[p as usize]));
         for p in 0..3 {
-            (0..=p).for_each(|q| into.add(at[p] as usize, at[q] as usize, rho * block[p][q]));
+            (0..=p).for_each(|q| into.add(of[p] as usize, of[q] as usize, share * block[p][q]));
         }
     }
-    for ((entropy, &weight), eigen) in list.iter().zip(weights).zip(spectra) {
+    for (c, &share) in mixture.clusters.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        let of = space.clusters.moments[c];
+        let block = triples::information_curvature(&at.clusters.laws[c], of.map(|p| m[p as usize]));
+        for p in 0..6 {
+            (0..=p).for_each(|q| into.add(of[p] as usize, of[q] as usize, share * block[p][q]));
+        }
+    }
+    for ((entropy, &weight), eigen) in list.iter().zip(weights).zip(&at.spectra) {
         let Some(eigen) = eigen else { continue };
         if weight < NEGLIGIBLE {
             continue;
@@ -151,84 +162,33 @@ pub(super) fn add_curvature(
                 let root = (0.5 * weight).sqrt();
                 block.add_curvature(&[function(eigen, |v| root / v)], into);
             }
-            Entropy::Forest(_) => {}
+            Entropy::Graph(_) => {}
         }
     }
-}
-
-/// Probability of every pair in the mixture of forests, and the total weight of forests.
-pub(super) fn edge_probabilities(list: &[Entropy], weights: &[f64], pairs: usize) -> (Vec<f64>, f64) {
-    let (mut rho, mut total) = (vec![0.0; pairs], 0.0);
-    for (entropy, w) in list.iter().zip(weights) {
-        if let Entropy::Forest(forest) = entropy {
-            forest.edges().iter().for_each(|&e| rho[e as usize] += w);
-            total += w;
-        }
-    }
-    (rho, total)
-}
-
-/// `Sigma + diag(0, I) / 3`.
-pub(super) fn raised(block: &Block, m: &[f64]) -> Square {
-    let n = block.n();
-    let mut out = block.fill(m, 1.0);
-    out.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
-    out
-}
-
-fn gaussian_offset(d: usize) -> f64 {
-    let one = 0.5 * (std::f64::consts::PI * std::f64::consts::E / 2.0).ln() - std::f64::consts::LN_2;
-    d as f64 * one
-}
-
-/// `U g(values) U^T`.
-pub(super) fn function(eigen: &Eigen, g: impl Fn(f64) -> f64) -> Square {
-    let n = eigen.values.len();
-    let mut scaled = eigen.vectors.clone();
-    for (column, &v) in scaled.data_mut().chunks_exact_mut(n).zip(&eigen.values) {
-        let factor = g(v);
-        column.iter_mut().for_each(|u| *u *= factor);
-    }
-    let mut out = Square::zeros(n);
-    multiply::square_by_transpose(&scaled, &eigen.vectors, &mut out);
-    out.symmetrize();
-    out
-}
-
-fn decompose(a: &Square, work: &mut EigenWork) -> Option<Eigen> {
-    let mut eigen = Eigen::default();
-    (eigh(a, &mut eigen, work) && eigen.values[0] > 0.0).then_some(eigen)
-}
-
-/// Matrices t with `sum t D t` the derivative of `weight log Sigma` along D, from
-/// `log' = int_0^inf (Sigma + s)^-1 D (Sigma + s)^-1 ds` by the trapezoid rule in log s.
-fn logarithm(eigen: &Eigen, weight: f64) -> Vec<Square> {
-    let (low, high) = (eigen.values[0].ln() - TAIL, eigen.values[eigen.values.len() - 1].ln() + TAIL);
-    let nodes = ((high - low) / QUADRATURE).ceil() as usize + 1;
-    let node = |k: usize| {
-        let s = (low + QUADRATURE * k as f64).exp();
-        let root = (weight * QUADRATURE * s).sqrt();
-        function(eigen, |v| root / (v + s))
-    };
-    (0..nodes).map(node).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::features::Features;
+    use crate::relax::combined::clusters::Clusters;
+    use crate::relax::combined::separate::triangles;
+    use crate::relax::combined::two_tree::tests::example;
+    use crate::relax::forest::Forest;
 
     #[test]
     fn derivatives_of_every_entropy_agree_with_finite_differences() {
-        let features = Features::degree(3, 2);
-        let space = Space::new(3, vec![features.clone()]);
+        let features = Features::degree(5, 2);
+        let mut space = Space::new(5, vec![features.clone()]);
+        space.clusters = Clusters::new(&space, &triangles(&space));
         let own = |f: &Features| space.block(f).unwrap();
         let list = [
-            Entropy::Forest(Forest::new(3, &space.pairs, &[0, 2]).unwrap()),
+            Entropy::Graph(Graph::Forest(Forest::new(5, &space.pairs, &[0, 2, 4]).unwrap())),
+            Entropy::Graph(Graph::TwoTree(example(&space))),
             Entropy::Quantum(own(&features)),
-            Entropy::LogDet(own(&Features::degree(3, 1))),
+            Entropy::LogDet(own(&Features::degree(5, 1))),
         ];
-        let m: Vec<f64> = (0..space.len()).map(|k| 0.15 * (3.0 * k as f64).cos()).collect();
+        let m: Vec<f64> = (0..space.len()).map(|k| 0.1 * (3.0 * k as f64).cos()).collect();
         let mut work = EigenWork::default();
         let mut at = |k: usize, by: f64| {
             let mut moved = m.clone();
@@ -239,12 +199,13 @@ mod tests {
         let here = at(0, 0.0);
         for k in 0..count {
             let (up, down) = (at(k, h), at(k, -h));
-            for (e, weights) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].iter().enumerate() {
+            for e in 0..list.len() {
+                let weights: Vec<f64> = (0..list.len()).map(|l| f64::from(u8::from(l == e))).collect();
                 let slope = (up.values[e] - down.values[e]) / (2.0 * h);
                 assert!((slope - here.gradients[e * count + k]).abs() < 1e-8, "entropy {e}, moment {k}");
                 let mut curvature = Curvature::new(count, 1).unwrap();
                 curvature.clear();
-                add_curvature(&list, &space, &m, weights, &here.spectra, &mut curvature);
+                add_curvature(&list, &space, &m, &weights, &here, &mut curvature);
                 for l in 0..count {
                     let second = (down.gradients[e * count + l] - up.gradients[e * count + l]) / (2.0 * h);
                     let own = curvature.at(k, l);

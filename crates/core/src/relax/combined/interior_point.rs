@@ -1,12 +1,16 @@
-//! The primal-dual interior-point method, with forests and triangles generated on the way.
+//! The primal-dual interior-point method, with graphs and triangles generated on the way.
 
+use super::columns::drop_idle;
 use super::curvature::Curvature;
 use super::dual::Split;
 use super::entropy::{Entropy, Evaluation, evaluate};
-use super::forests::{add_forests, drop_forests};
+use super::feasible::Feasible;
+use super::forests::add_forests;
 use super::newton::{Linearised, Step};
 use super::program::{Point, Program, Triple};
 use super::separate::{triangles, violated};
+use super::two_tree::TwoTree;
+use super::two_trees::{add_two_trees, small_two_trees};
 use crate::error::Result;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
@@ -29,6 +33,9 @@ const BETWEEN: usize = 3;
 const NEW_SIDE: f64 = 0.03;
 /// A triangle whose left sides are all larger than this is dropped.
 const SLACK: f64 = 0.5;
+/// Rounds in which two-trees are added. Then the program is final: more rounds move the error in its fourth
+/// digit, but triple the time.
+const ROUNDS: usize = 30;
 /// Iterations without a better bracket after which rounding has won.
 const PATIENCE: usize = 40;
 
@@ -43,9 +50,11 @@ pub(super) struct InteriorPoint {
     best: Option<Snapshot>,
     /// What the current point proves.
     current: f64,
-    /// The best feasible value of the program with its present inequalities.
-    lower: f64,
+    /// The best feasible point of the program with its present inequalities and graphs.
+    feasible: Option<Feasible>,
     last_round: usize,
+    /// Rounds in which two-trees were added.
+    rounds: usize,
     random: ChaCha8Rng,
 }
 
@@ -72,32 +81,38 @@ impl InteriorPoint {
             all: Vec::new(),
             best: None,
             current: f64::INFINITY,
-            lower: f64::NEG_INFINITY,
+            feasible: None,
             last_round: 0,
+            rounds: 0,
             random: ChaCha8Rng::seed_from_u64(0),
         })
     }
 
     /// The best point seen and the best feasible value; `None` before the first iteration.
     pub(super) fn outcome(self) -> Option<(Program, Snapshot, f64)> {
-        let InteriorPoint { program, best, lower, .. } = self;
-        best.map(|best| (program, best, lower))
+        let lower = self.lower();
+        self.best.map(|best| (self.program, best, lower))
+    }
+
+    fn lower(&self) -> f64 {
+        self.feasible.as_ref().map_or(f64::NEG_INFINITY, |feasible| feasible.value)
     }
 
     /// Iterates until the bracket is `tol` wide, relative to `max(1, |value + constant|)`.
     pub(super) fn run(&mut self, tol: f64, eps: f64, constant: f64, monitor: &mut Monitor<'_>) -> StopReason {
         let (mut narrowest, mut since) = (f64::INFINITY, 0);
         for iteration in 0.. {
-            drop_forests(&mut self.program, &mut self.point);
+            drop_idle(&mut self.program, &mut self.point, self.rounds < ROUNDS);
             let sigmas = self.sigmas();
             let Some(mut at) = self.evaluate(&self.point.m.clone()) else { return StopReason::Stalled };
             let mu = self.program.mean_product(&self.point, &sigmas);
-            let worst = self.program.worst_forest(&at);
-            self.bracket(&at, &worst);
+            let found = self.two_trees(&at);
+            self.bracket(&at, &found);
             let upper = self.best.as_ref().map_or(f64::INFINITY, |best| best.upper);
-            let gap = (upper - self.lower) / (upper + constant).abs().max(1.0);
+            let gap = (upper - self.lower()) / (upper + constant).abs().max(1.0);
             monitor.eigendecompositions += 3 * sigmas.len();
-            if let Some(reason) = monitor.iteration(eps * (self.lower + constant), eps * (upper + constant)) {
+            if let Some(reason) = monitor.iteration(eps * (self.lower() + constant), eps * (upper + constant))
+            {
                 return reason;
             }
             since = if gap < 0.98 * narrowest { 0 } else { since + 1 };
@@ -113,8 +128,13 @@ impl InteriorPoint {
             if since > PATIENCE {
                 return StopReason::Stalled;
             }
-            add_forests(&mut self.program, &mut self.point, mu, &mut at, &mut self.random);
-            let width = (self.current - self.lower).max(0.0);
+            let rounds = self.rounds;
+            self.generate(mu, &mut at, found);
+            if self.rounds > rounds {
+                // New two-trees set the bracket back; their rounds are limited, so this ends.
+                since = 0;
+            }
+            let width = (self.current - self.lower()).max(0.0);
             let floor = mu.min(CENTRED * width / self.program.complexity());
             match self.advance(&sigmas, &at, mu, floor) {
                 Some(next) => self.point = next,
@@ -133,7 +153,7 @@ impl InteriorPoint {
     }
 
     /// Updates the best bound and the best feasible value.
-    fn bracket(&mut self, at: &Evaluation, worst: &[u32]) {
+    fn bracket(&mut self, at: &Evaluation, found: &[(f64, TwoTree)]) {
         let upper = Split::new(&self.program, &self.point, at).value(&self.program, &self.point, at);
         self.current = upper;
         if upper.is_finite() && self.best.as_ref().is_none_or(|best| upper < best.upper) {
@@ -145,17 +165,39 @@ impl InteriorPoint {
             });
         }
         let factor = self.program.shrink(&self.point.m);
-        let lower = match factor < 1.0 {
-            false => Some(self.program.primal_value(&self.point.m, at, worst)),
+        let feasible = match factor < 1.0 {
+            false => Some(Feasible::new(&self.program, &self.point.m, at, found)),
             true => {
                 let inside: Vec<f64> = self.point.m.iter().map(|m| factor * m).collect();
                 self.evaluate(&inside).map(|at| {
-                    let worst = self.program.worst_forest(&at);
-                    self.program.primal_value(&inside, &at, &worst)
+                    let found = self.two_trees(&at);
+                    Feasible::new(&self.program, &inside, &at, &found)
                 })
             }
         };
-        self.lower = lower.map_or(self.lower, |lower| self.lower.max(lower));
+        self.feasible = feasible.filter(|new| new.value > self.lower()).or(self.feasible.take());
+    }
+
+    /// Two-trees of small entropy; none once the program has all it is going to have.
+    fn two_trees(&self, at: &Evaluation) -> Vec<(f64, TwoTree)> {
+        match self.rounds < ROUNDS {
+            true => small_two_trees(&self.program, at),
+            false => Vec::new(),
+        }
+    }
+
+    /// Adds forests, and two-trees among `found` and others.
+    fn generate(&mut self, mu: f64, at: &mut Evaluation, found: Vec<(f64, TwoTree)>) {
+        let before = self.program.entropies.len();
+        add_forests(&mut self.program, &mut self.point, mu, at, &mut self.random);
+        let forests = self.program.entropies.len();
+        add_two_trees(&mut self.program, &mut self.point, mu, at, found, &mut self.random);
+        self.rounds += usize::from(self.program.entropies.len() > forests);
+        for entropy in &self.program.entropies[before..] {
+            if let (Entropy::Graph(graph), Some(feasible)) = (entropy, &mut self.feasible) {
+                feasible.include(graph);
+            }
+        }
     }
 
     /// Adds violated triangles; whether there were any.
@@ -177,7 +219,7 @@ impl InteriorPoint {
             self.point.nu.push(sides.map(|y| mu / y));
         }
         self.program.triples.extend(&found);
-        self.lower = f64::NEG_INFINITY;
+        self.feasible = None;
         true
     }
 

@@ -4,17 +4,21 @@
 //! max <theta, m> - eps max_k D_k(m)   over moments that are positive semidefinite on the features
 //!                                     asked for, locally consistent, and obey all triangle inequalities
 //! ```
-//! with `D_k` the divergences of all spanning forests, of the quantum relaxation on (1, x), on the
-//! features asked for and on greedy ones, and of the log-det relaxation. In the dual this is the
+//! with `D_k` the divergences of all spanning forests, of graphs of treewidth two, of the quantum relaxation on
+//! (1, x), on the features asked for and on greedy ones, and of the log-det relaxation. In the dual this is the
 //! decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1, which every
 //! iterate of the solver gives. The single relaxations are run first: they give forests and
 //! features, and the best certificate seen is the one returned.
 
 mod build;
+mod clusters;
+mod columns;
 mod curvature;
 mod dual;
 mod entropy;
+mod feasible;
 mod forests;
+mod graphs;
 mod interior_point;
 mod newton;
 mod pairs;
@@ -23,6 +27,10 @@ mod program;
 mod proof;
 mod separate;
 mod space;
+mod spectra;
+mod triples;
+mod two_tree;
+mod two_trees;
 
 use super::Relaxation;
 use crate::error::{Error, Result};
@@ -36,9 +44,10 @@ use interior_point::InteriorPoint;
 use parts::{Parts, better};
 use program::Program;
 
-/// The combined bound of trees, positivity, triangle inequalities and the single relaxations.
+/// The combined bound of trees, two-trees, positivity, triangle inequalities and the single relaxations.
 ///
-/// More features, cuts or forests never give a worse bound. **Cost** some 30 to 100 Newton steps of
+/// More features, cuts or forests never give a worse bound; the two-trees in it are those that a
+/// heuristic finds, so up to their choice. **Cost** some 30 to 100 Newton steps of
 /// N^3/3 flops each for N moments: 136 for 16 spins, 5050 for a complete graph of 100, 3669 for a
 /// grid of 400, where a chordal extension of the graph takes the place of all pairs.
 ///

@@ -55,7 +55,7 @@ impl<'a> Linearised<'a> {
         for (block, scaling) in space.blocks.iter().zip(&scalings) {
             block.add_curvature(std::slice::from_ref(&scaling.t), curvature);
         }
-        add_curvature(&program.entropies, space, &point.m, &point.weights, &at.spectra, curvature);
+        add_curvature(&program.entropies, space, &point.m, &point.weights, at, curvature);
         for ((triple, y), nu) in program.triples.iter().zip(&point.sides).zip(&point.nu) {
             let ratio: [f64; 4] = std::array::from_fn(|p| nu[p] / y[p]);
             for p in 0..3 {

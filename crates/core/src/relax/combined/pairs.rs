@@ -11,7 +11,7 @@ pub(super) fn slacks([a, b, c]: [f64; 3]) -> [f64; 4] {
 }
 
 /// Probabilities below this are rounding of the moments they come from.
-const LEAST: f64 = 1e-17;
+pub(super) const LEAST: f64 = 1e-17;
 
 /// `atanh m`, finite also where m rounds to 1.
 pub(super) fn half_log_odds(m: f64) -> f64 {
@@ -23,7 +23,7 @@ pub(super) fn spin_curvature(m: f64) -> f64 {
     1.0 / ((1.0 - m) * (1.0 + m)).max(LEAST)
 }
 
-fn x_log_x(x: f64) -> f64 {
+pub(super) fn x_log_x(x: f64) -> f64 {
     if x > 0.0 { x * x.ln() } else { 0.0 }
 }
 

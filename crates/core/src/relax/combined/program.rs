@@ -2,20 +2,20 @@
 //!
 //! ```text
 //! max <theta, m> + t   over m, t
-//! with t <= E_k(m)                    entropies: forests, quantum, log-det      weights w_k
+//! with t <= E_k(m)                    entropies: graphs, quantum, log-det       weights w_k
 //!      Sigma_B(m) >= 0                positive moment matrices                  S_B
 //!      1 + <c, m> >= 0                triangle inequalities                     nu_c
 //! ```
 //! in units of eps. The multipliers of any point, feasible or not, are the decomposition
 //! `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1.
 
-use super::entropy::{Entropy, Evaluation, edge_probabilities};
+use super::entropy::{Entropy, Evaluation};
 use super::pairs::{SIGNS, slacks};
 use super::space::Space;
-use crate::relax::trw::spanning::max_spanning_forest;
+use super::two_tree::TwoTree;
 use crate::spectral::Square;
 
-/// The data of the program; triples and forests are generated while it is solved.
+/// The data of the program; triples and graphs are generated while it is solved.
 pub(super) struct Program {
     pub(super) space: Space,
     pub(super) theta: Vec<f64>,
@@ -23,6 +23,8 @@ pub(super) struct Program {
     /// Whether all triples are there.
     pub(super) complete: bool,
     pub(super) entropies: Vec<Entropy>,
+    /// The model's own graph, when it is part of a two-tree: should it be dropped, it may come back.
+    pub(super) own: Option<TwoTree>,
 }
 
 /// Four inequalities among three vertices of z = (1, x).
@@ -123,26 +125,9 @@ impl Program {
         }
     }
 
-    /// `<theta, m> + min_k E_k(m)`, with all forests of the graph among the entropies.
-    pub(super) fn primal_value(&self, m: &[f64], at: &Evaluation, worst: &[u32]) -> f64 {
-        let linear: f64 = self.theta.iter().zip(m).map(|(t, m)| t * m).sum();
-        let shared: f64 = worst.iter().map(|&e| at.information[e as usize]).sum();
-        linear + at.values.iter().copied().fold(at.independent - shared, f64::min)
-    }
-
     /// The factor that brings moments inside all inequalities, towards the uniform law.
     pub(super) fn shrink(&self, m: &[f64]) -> f64 {
         let least = self.triples.iter().flat_map(|triple| triple.sides(m)).fold(f64::INFINITY, f64::min);
         if least < 0.0 { 1.0 / (1.0 - least) } else { 1.0 }
-    }
-
-    /// The forest of least entropy: maximum mutual information.
-    pub(super) fn worst_forest(&self, at: &Evaluation) -> Vec<u32> {
-        max_spanning_forest(self.space.d, &self.space.pairs, &at.information)
-    }
-
-    /// Probability of every pair in the mixture of forests, and their total weight.
-    pub(super) fn edge_probabilities(&self, weights: &[f64]) -> (Vec<f64>, f64) {
-        edge_probabilities(&self.entropies, weights, self.space.pairs.len())
     }
 }

@@ -1,13 +1,14 @@
 //! From a point's multipliers to the data of a proof.
 
 use super::dual::Split;
-use super::entropy::{Entropy, Evaluation, evaluate, function, raised};
+use super::entropy::{Entropy, evaluate};
+use super::graphs::Graph;
 use super::pairs::SIGNS;
 use super::program::{Point, Program};
+use super::spectra::{function, raised};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};
 use crate::model::{Ising, Polynomial};
-use crate::relax::forest::Forest;
 use crate::spectral::{Eigen, EigenWork, Square, eigh};
 
 /// Sets the smallest multipliers to zero, as many as move the bound by no more than `allowance`: most
@@ -37,9 +38,12 @@ pub(super) fn certificate(program: &Program, point: &Point, eps: f64) -> Result<
         .ok_or_else(|| Error::Certificate("an entropy could not be evaluated".into()))?;
     let split = Split::new(program, point, &at);
     let mut components = Vec::with_capacity(split.weights.len());
-    for (entropy, &weight) in program.entropies.iter().zip(&split.weights) {
+    for (k, (entropy, &weight)) in program.entropies.iter().zip(&split.weights).enumerate() {
         let form = match entropy {
-            Entropy::Forest(forest) => tree(program, &split, &at, forest, eps)?,
+            Entropy::Graph(graph) => {
+                let (fields, couplings) = split.parameters(program, &at, k);
+                model(program, graph, fields, &couplings, eps)?
+            }
             Entropy::Quantum(block) => {
                 let n = block.n() as f64;
                 let sigma = decompose(&block.fill(&point.m, 1.0))?;
@@ -91,15 +95,21 @@ fn cuts(program: &Program, point: &Point, eps: f64) -> Vec<Cut> {
     cuts
 }
 
-/// A forest's distribution.
-fn tree(program: &Program, split: &Split, at: &Evaluation, forest: &Forest, eps: f64) -> Result<Form> {
+/// The model on a graph with these parameters.
+fn model(
+    program: &Program,
+    graph: &Graph,
+    mut fields: Vec<f64>,
+    couplings: &[f64],
+    eps: f64,
+) -> Result<Form> {
     let space = &program.space;
-    let fields: Vec<f64> = split.fields(program, at, forest).iter().map(|h| eps * h).collect();
-    let coupling = |&e: &u32| {
+    fields.iter_mut().for_each(|h| *h *= eps);
+    let coupling = |e: u32| {
         let [i, j] = space.pairs[e as usize].map(|i| i as usize);
-        (i, j, eps * split.couplings[e as usize])
+        (i, j, eps * couplings[e as usize])
     };
-    let couplings: Vec<_> = forest.edges().iter().map(coupling).collect();
+    let couplings: Vec<_> = graph.edges().into_iter().map(coupling).collect();
     let polynomial = Polynomial::from(Ising::new(space.d, &fields, &couplings)?);
-    Ok(Form::Elimination { polynomial, order: forest.order().to_vec() })
+    Ok(Form::Elimination { polynomial, order: graph.order() })
 }

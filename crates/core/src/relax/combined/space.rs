@@ -1,5 +1,6 @@
 //! The moments of a relaxation: which monomials, and which moment matrices must be positive.
 
+use super::clusters::Clusters;
 use super::curvature::Curvature;
 use crate::error::Result;
 use crate::features::Features;
@@ -18,6 +19,8 @@ pub(super) struct Space {
     pub(super) pairs: Vec<[u32; 2]>,
     /// Moments of the two spins and of their product, by pair.
     pub(super) pair_moments: Vec<[u32; 3]>,
+    /// Triples of spins, where two-trees are in use.
+    pub(super) clusters: Clusters,
 }
 
 /// A moment matrix: unit diagonal, one moment per entry off it.
@@ -40,6 +43,7 @@ impl Space {
             blocks: Vec::new(),
             pairs: Vec::new(),
             pair_moments: Vec::new(),
+            clusters: Clusters::default(),
         };
         for features in blocks {
             let block = space.number(features);

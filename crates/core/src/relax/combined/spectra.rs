@@ -1,0 +1,58 @@
+//! Matrix functions behind the spectral entropies.
+
+use super::space::Block;
+use crate::spectral::{Eigen, EigenWork, Square, eigh, multiply};
+
+/// Step of the trapezoid rule for the second derivative of `x log x`, in the logarithm of its
+/// variable; the error is `exp(-2 pi^2 / step)`.
+const QUADRATURE: f64 = 2.0;
+
+/// How far beyond the spectrum the rule goes, likewise; what is cut off is `exp(-tail)`.
+const TAIL: f64 = 8.0;
+
+/// `Sigma + diag(0, I) / 3`.
+pub(super) fn raised(block: &Block, m: &[f64]) -> Square {
+    let n = block.n();
+    let mut out = block.fill(m, 1.0);
+    out.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
+    out
+}
+
+/// Entropy of d spins plus uniform noise, as a Gaussian's of unit determinant, relative to the uniform law.
+pub(super) fn gaussian_offset(d: usize) -> f64 {
+    let one = 0.5 * (std::f64::consts::PI * std::f64::consts::E / 2.0).ln() - std::f64::consts::LN_2;
+    d as f64 * one
+}
+
+/// `U g(values) U^T`.
+pub(super) fn function(eigen: &Eigen, g: impl Fn(f64) -> f64) -> Square {
+    let n = eigen.values.len();
+    let mut scaled = eigen.vectors.clone();
+    for (column, &v) in scaled.data_mut().chunks_exact_mut(n).zip(&eigen.values) {
+        let factor = g(v);
+        column.iter_mut().for_each(|u| *u *= factor);
+    }
+    let mut out = Square::zeros(n);
+    multiply::square_by_transpose(&scaled, &eigen.vectors, &mut out);
+    out.symmetrize();
+    out
+}
+
+/// Eigenpairs of a positive definite matrix.
+pub(super) fn decompose(a: &Square, work: &mut EigenWork) -> Option<Eigen> {
+    let mut eigen = Eigen::default();
+    (eigh(a, &mut eigen, work) && eigen.values[0] > 0.0).then_some(eigen)
+}
+
+/// Matrices t with `sum t D t` the derivative of `weight log Sigma` along D, from
+/// `log' = int_0^inf (Sigma + s)^-1 D (Sigma + s)^-1 ds` by the trapezoid rule in log s.
+pub(super) fn logarithm(eigen: &Eigen, weight: f64) -> Vec<Square> {
+    let (low, high) = (eigen.values[0].ln() - TAIL, eigen.values[eigen.values.len() - 1].ln() + TAIL);
+    let nodes = ((high - low) / QUADRATURE).ceil() as usize + 1;
+    let node = |k: usize| {
+        let s = (low + QUADRATURE * k as f64).exp();
+        let root = (weight * QUADRATURE * s).sqrt();
+        function(eigen, |v| root / (v + s))
+    };
+    (0..nodes).map(node).collect()
+}
