@@ -75,6 +75,7 @@ python_tests() {
 }
 
 full_tests() {
+  step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   if cargo deny --version >/dev/null 2>&1; then
     step "dependency audit" cargo deny check
   else

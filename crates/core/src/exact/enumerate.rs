@@ -1,6 +1,6 @@
 //! Enumeration of all 2^d states, block by block.
 //!
-//! Two passes over blocks of up to 2^16 states (see [`Layout`]): the first finds `max f`, the
+//! Two passes over blocks of up to 2^16 states (see `layout.rs`): the first finds `max f`, the
 //! second adds up `exp((f - max f)/eps)`. In the factored layout the sum over a block is
 //! `u^T W v` with W shared by all blocks, so the second pass is one matrix product (three with
 //! moments) and no state has an exponential of its own.

@@ -102,13 +102,14 @@ impl Relaxation for Combined {
                 Some(program) => {
                     let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
                     stop = Some(reason);
-                    best = better(found, best);
+                    best = with_gap_of(&found, better(found.clone(), best));
                     if !problem.features().is_linear() && problem.features().len() > MOST_FEATURES {
                         best.reason = Some(TOO_MANY.into());
                     }
                 }
                 None => {
-                    stop = Some(StopReason::Stalled);
+                    best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
+                    stop = Some(monitor.interrupted().unwrap_or(StopReason::Stalled));
                     best.reason = Some(TOO_LARGE.into());
                 }
             }
@@ -125,6 +126,14 @@ impl Relaxation for Combined {
         best.trace = monitor.trace;
         Ok(best)
     }
+}
+
+/// `best` with the distance to the primal value of the program, whatever its bound comes from.
+fn with_gap_of(program: &Solution, mut best: Solution) -> Solution {
+    let upper = |s: &Solution| s.upper.map(|bound| bound.phi());
+    let primal = upper(program).zip(program.relaxation_gap).map(|(upper, gap)| upper - gap);
+    best.relaxation_gap = upper(&best).zip(primal).map(|(upper, primal)| (upper - primal).max(0.0));
+    best
 }
 
 /// (1, x), the features asked for, and those greedy selection found.

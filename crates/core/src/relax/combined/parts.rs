@@ -16,6 +16,8 @@ const MIDDLE: usize = 60;
 const LARGE: usize = 500;
 /// Seconds of that limit.
 const SECONDS: f64 = 5.0;
+/// Seconds for optimised trees where nothing can be combined.
+const LAST_SECONDS: f64 = 20.0;
 /// Share of the caller's time limit given to each part, on middling and on larger models.
 const SHARE: [f64; 2] = [0.15, 0.05];
 
@@ -68,7 +70,20 @@ impl Parts {
     }
 }
 
-/// One part under its share of the time; a part that is refused counts as no bound.
+/// TRW with the distribution asked for, in the time that is left: for models on which nothing can be combined.
+///
+/// # Errors
+/// Settings that TRW refuses.
+pub(super) fn best_trees(
+    problem: &Problem,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<Solution> {
+    let limit = monitor.seconds_left().unwrap_or(LAST_SECONDS).max(1e-3);
+    limited(&Trw, problem, settings, Some(limit), monitor)
+}
+
+/// One part under its share of the time.
 fn part(
     relaxation: &dyn Relaxation,
     problem: &Problem,
@@ -77,6 +92,17 @@ fn part(
 ) -> Result<Solution> {
     let share = monitor.seconds_left().map(|left| SHARE[usize::from(problem.d() > MIDDLE)] * left);
     let limit = if problem.d() <= LARGE { share } else { Some(share.unwrap_or(SECONDS).min(SECONDS)) };
+    limited(relaxation, problem, settings, limit, monitor)
+}
+
+/// One relaxation under a time limit; one that is refused counts as no bound.
+fn limited(
+    relaxation: &dyn Relaxation,
+    problem: &Problem,
+    settings: &Settings,
+    limit: Option<f64>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Solution> {
     let inner = Settings {
         solver: Solver::Auto,
         trace: false,
