@@ -236,7 +236,7 @@ fn time_limits_and_cancel_return_a_valid_bound() {
 fn more_features_never_give_a_worse_bound() {
     let mut random = Random(77);
     for case in 0..cases(6, 60) {
-        let d = 4 + random.below(3);
+        let d = 4 + random.below(5);
         let model = random_ising(&mut random, d, 1.0);
         let mut last = f64::INFINITY;
         for n in [d + 1, d + 3, d + 1 + d * (d - 1) / 2] {

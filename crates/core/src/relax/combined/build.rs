@@ -24,7 +24,7 @@ const MAX_MOMENTS: usize = 6000;
 /// Working memory per entry of the Newton matrix.
 const BYTES_PER_ENTRY: u64 = 16;
 /// Spins up to which all pairs have a moment, however sparse the graph.
-const ALL_PAIRS: usize = 30;
+pub(super) const ALL_PAIRS: usize = 30;
 /// Clusters up to which two-trees take part: those of 40 spins.
 const MOST_CLUSTERS: usize = 10_000;
 /// The pairs of a chordal graph are used when they are fewer than this share of all.
@@ -41,6 +41,7 @@ pub(super) fn program(
     eps: f64,
     spectral: &[Features],
     trw: Option<&Certificate>,
+    known: &[TwoTree],
     memory_limit: u64,
 ) -> Result<Option<Program>> {
     let d = ising.d();
@@ -53,17 +54,17 @@ pub(super) fn program(
     {
         let space = Space::cliques(d, &cliques)?;
         if fits(space.len()) && (space.len() as f64) < SPARSE * all as f64 {
-            return Ok(Some(finish(ising, eps, space, Vec::new(), trw)));
+            return Ok(Some(finish(ising, eps, space, Vec::new(), trw, known)));
         }
     }
     if !fits(all) {
         return Ok(None);
     }
-    let program = dense(ising, eps, spectral, trw)?;
+    let program = dense(ising, eps, spectral, trw, known)?;
     match fits(program.space.len()) {
         true => Ok(Some(program)),
         // (1, x), always the first, has no moments beyond those of all pairs.
-        false => dense(ising, eps, &spectral[..1], trw).map(Some),
+        false => dense(ising, eps, &spectral[..1], trw, known).map(Some),
     }
 }
 
@@ -148,7 +149,13 @@ fn postorder(parent: &[Option<u32>]) -> Vec<usize> {
 
 /// Moments of all pairs of spins and of products of `spectral` features; entropies of forests, of the
 /// spectral features, and log-det.
-fn dense(ising: &Ising, eps: f64, spectral: &[Features], trw: Option<&Certificate>) -> Result<Program> {
+fn dense(
+    ising: &Ising,
+    eps: f64,
+    spectral: &[Features],
+    trw: Option<&Certificate>,
+    known: &[TwoTree],
+) -> Result<Program> {
     let d = ising.d();
     let linear = Features::degree(d, 1);
     let mut sets = linear.sets().to_vec();
@@ -161,7 +168,7 @@ fn dense(ising: &Ising, eps: f64, spectral: &[Features], trw: Option<&Certificat
     let mut entropies: Vec<Entropy> =
         spectral.iter().filter_map(|f| space.block(f)).map(Entropy::Quantum).collect();
     entropies.extend(space.block(&linear).map(Entropy::LogDet));
-    Ok(finish(ising, eps, space, entropies, trw))
+    Ok(finish(ising, eps, space, entropies, trw, known))
 }
 
 /// Adds parameters, forests and first inequalities.
@@ -171,6 +178,7 @@ fn finish(
     mut space: Space,
     mut entropies: Vec<Entropy>,
     trw: Option<&Certificate>,
+    known: &[TwoTree],
 ) -> Program {
     let d = ising.d();
     let forests = forests(ising, &space, trw);
@@ -190,9 +198,11 @@ fn finish(
         triples.extend(triangles);
     }
     let own = own_two_tree(ising, &space.clusters);
-    entropies.extend(own.clone().map(Graph::TwoTree).map(Entropy::Graph));
+    let mut known = known.to_vec();
+    known.extend(own.filter(|own| known.iter().all(|tree| tree.edges() != own.edges())));
+    entropies.extend(known.iter().cloned().map(Graph::TwoTree).map(Entropy::Graph));
     let theta = parameters(ising, &space, eps);
-    Program { space, theta, triples, complete, entropies, own }
+    Program { space, theta, triples, complete, entropies, known }
 }
 
 /// `theta / eps` by moment.

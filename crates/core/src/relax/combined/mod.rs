@@ -40,9 +40,12 @@ use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
+use entropy::Entropy;
+use graphs::Graph;
 use interior_point::InteriorPoint;
 use parts::{Parts, better};
 use program::Program;
+use two_tree::TwoTree;
 
 /// The combined bound of trees, two-trees, positivity, triangle inequalities and the single relaxations.
 ///
@@ -90,28 +93,26 @@ impl Relaxation for Combined {
         let mut monitor = Monitor::new(settings, 100_000, observer);
         let Parts { mut best, trw, greedy } = Parts::solve(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
-        if stop.is_none() && ising.d() > 0 {
-            let spectral = spectral_features(problem, &greedy);
-            match build::program(
-                ising,
-                problem.eps(),
-                &spectral,
-                trw.certificate.as_ref(),
-                settings.memory_limit,
-            )? {
-                Some(program) => {
-                    let (found, reason) = search(problem, ising, program, settings, &mut monitor)?;
-                    stop = Some(reason);
-                    best = with_gap_of(&found, better(found.clone(), best));
-                    if !problem.features().is_linear() && problem.features().len() > MOST_FEATURES {
-                        best.reason = Some(TOO_MANY.into());
-                    }
-                }
-                None => {
-                    best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
-                    stop = Some(monitor.interrupted().unwrap_or(StopReason::Stalled));
-                    best.reason = Some(TOO_LARGE.into());
-                }
+        let mut known = Vec::new();
+        let stages = stages(problem, &greedy);
+        for (k, spectral) in stages.iter().enumerate().filter(|_| ising.d() > 0) {
+            if stop.is_some_and(|reason| k == 0 || !is_end(reason)) {
+                break;
+            }
+            let trees = trw.certificate.as_ref();
+            let program =
+                build::program(ising, problem.eps(), spectral, trees, &known, settings.memory_limit)?;
+            let Some(program) = program else {
+                best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
+                stop = Some(monitor.interrupted().unwrap_or(StopReason::Stalled));
+                best.reason = Some(TOO_LARGE.into());
+                break;
+            };
+            let (found, reason) = search(problem, ising, program, settings, &mut known, &mut monitor)?;
+            stop = Some(reason);
+            best = with_gap_of(&found, better(found.clone(), best));
+            if !problem.features().is_linear() && problem.features().len() > MOST_FEATURES {
+                best.reason = Some(TOO_MANY.into());
             }
         }
         if stop == Some(StopReason::Stalled) && best.is_within(settings.tol, problem.eps()) {
@@ -136,23 +137,37 @@ fn with_gap_of(program: &Solution, mut best: Solution) -> Solution {
     best
 }
 
-/// (1, x), the features asked for, and those greedy selection found.
-fn spectral_features(problem: &Problem, greedy: &Solution) -> Vec<Features> {
+/// Whether a search came to its end, as opposed to being stopped.
+fn is_end(reason: StopReason) -> bool {
+    matches!(reason, StopReason::Converged | StopReason::Stalled | StopReason::NumericalTrouble)
+}
+
+/// Features of the spectral entropies: (1, x), those greedy selection found, and those asked for.
+///
+/// On small models the last come in a second program, which takes over the two-trees of the first: with
+/// more features the bound is never worse.
+fn stages(problem: &Problem, greedy: &Solution) -> Vec<Vec<Features>> {
     let mut spectral = vec![Features::degree(problem.d(), 1)];
-    for features in std::iter::once(problem.features()).chain(greedy.features.as_ref()) {
+    let mut stages = Vec::new();
+    for features in greedy.features.iter().chain([problem.features()]) {
         if !spectral.contains(features) && features.len() <= MOST_FEATURES {
+            if features == problem.features() && problem.d() <= build::ALL_PAIRS {
+                stages.push(spectral.clone());
+            }
             spectral.push(features.clone());
         }
     }
-    spectral
+    stages.push(spectral);
+    stages
 }
 
-/// Solves the program and certifies its best point.
+/// Solves the program and certifies its best point; `known` becomes its two-trees.
 fn search(
     problem: &Problem,
     ising: &Ising,
     program: Program,
     settings: &Settings,
+    known: &mut Vec<TwoTree>,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
@@ -162,6 +177,7 @@ fn search(
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);
     program.entropies.clone_from(&best.entropies);
+    *known = two_trees_in_use(&program.entropies, &best.point.weights);
     let allowance = 0.05 * settings.tol * (best.upper + constant).abs().max(1.0);
     proof::prune(&mut best.point, allowance);
     let proof = proof::certificate(&program, &best.point, eps);
@@ -190,6 +206,16 @@ fn search(
     solution.pairwise = Some(pairs.collect());
     solution.features = space.blocks.first().map(|block| block.features.clone());
     Ok((solution, stop))
+}
+
+/// Two-trees with a weight that a bound can see.
+fn two_trees_in_use(entropies: &[Entropy], weights: &[f64]) -> Vec<TwoTree> {
+    let in_use = entropies.iter().zip(weights).filter(|(_, w)| **w > 1e-9);
+    let tree = |entropy: &Entropy| match entropy {
+        Entropy::Graph(Graph::TwoTree(tree)) => Some(tree.clone()),
+        _ => None,
+    };
+    in_use.filter_map(|(entropy, _)| tree(entropy)).collect()
 }
 
 fn check_solver(settings: &Settings) -> Result<()> {

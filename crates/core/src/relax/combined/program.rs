@@ -23,8 +23,9 @@ pub(super) struct Program {
     /// Whether all triples are there.
     pub(super) complete: bool,
     pub(super) entropies: Vec<Entropy>,
-    /// The model's own graph, when it is part of a two-tree: should it be dropped, it may come back.
-    pub(super) own: Option<TwoTree>,
+    /// Two-trees known beforehand: the model's own graph, when it is part of one, and those of a
+    /// program with fewer features. Should they be dropped, they may come back.
+    pub(super) known: Vec<TwoTree>,
 }
 
 /// Four inequalities among three vertices of z = (1, x).

@@ -127,8 +127,8 @@ pub(super) fn small_two_trees(program: &Program, at: &Evaluation) -> Vec<(f64, T
     let mut roots: Vec<usize> = (0..space.pairs.len()).collect();
     roots.sort_by(|a, b| at.information[*b].total_cmp(&at.information[*a]));
     roots.truncate(ROOTS);
-    let own = program.own.iter().map(|tree| (entropy(tree, at), tree.clone()));
-    distinct(roots.into_iter().map(|e| gains.tree(space.pairs[e], at)).chain(own).collect())
+    let known = program.known.iter().map(|tree| (entropy(tree, at), tree.clone()));
+    distinct(roots.into_iter().map(|e| gains.tree(space.pairs[e], at)).chain(known).collect())
 }
 
 /// Sorted by entropy, then by edges; each once.
