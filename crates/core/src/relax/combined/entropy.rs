@@ -8,6 +8,7 @@ use super::graphs::{Graph, Mixture};
 use super::pairs::{
     half_log_odds, information, information_curvature, information_gradient, spin_curvature, spin_entropy,
 };
+use super::rotated;
 use super::space::{Block, Space};
 use super::spectra::{decompose, function, gaussian_offset, logarithm, raised};
 use super::triples;
@@ -123,7 +124,8 @@ pub(super) fn evaluate(
 
 /// Adds minus the second derivative of `sum_k w_k E_k`.
 ///
-/// **Cost** O(pairs) for all graphs; n^4/4 per node of the quadrature for a quantum entropy.
+/// **Cost** O(pairs) for all graphs; for a quantum entropy n^4/4 per node of the quadrature, or less
+/// where entries share moments ([`rotated`]).
 pub(super) fn add_curvature(
     list: &[Entropy],
     space: &Space,
@@ -156,7 +158,10 @@ pub(super) fn add_curvature(
         }
         match entropy {
             Entropy::Quantum(block) => {
-                block.add_curvature(&logarithm(eigen, weight / block.n() as f64), into)
+                let weight = weight / block.n() as f64;
+                if !rotated::add_logarithm(block, eigen, weight, into) {
+                    block.add_curvature(&logarithm(eigen, weight), into);
+                }
             }
             Entropy::LogDet(block) => {
                 let root = (0.5 * weight).sqrt();

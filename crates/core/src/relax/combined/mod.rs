@@ -25,6 +25,7 @@ mod pairs;
 mod parts;
 mod program;
 mod proof;
+mod rotated;
 mod separate;
 mod space;
 mod spectra;
