@@ -6,7 +6,7 @@ use crate::spectral::{Eigen, Square, multiply};
 use faer::Par;
 
 /// Multiplications of a matrix product that take the time of one step of [`Block::add_curvature`].
-const PRODUCT_SPEED: f64 = 8.0;
+const PRODUCT_SPEED: f64 = 3.0;
 /// Matrices that [`super::spectra::logarithm`] makes, about.
 const NODES: f64 = 15.0;
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn both_ways_to_the_curvature_agree() {
-        for (d, degree) in [(6, 1), (5, 3)] {
+        for (d, degree) in [(5, 2), (5, 3)] {
             let space = Space::new(d, vec![Features::degree(d, degree)]);
             let m: Vec<f64> = (0..space.len()).map(|k| 0.05 * (3.0 * k as f64).cos()).collect();
             let block = &space.blocks[0];
