@@ -12,15 +12,6 @@ use zbound::{
     StopReason,
 };
 
-const FAMILIES: [Family; 6] = [
-    Family::Gaussian,
-    Family::LogdetAttractive,
-    Family::LogdetMixed,
-    Family::LogdetRepulsive,
-    Family::TrwAttractive,
-    Family::TrwMixed,
-];
-
 fn problem(model: &Ising, eps: f64) -> Problem {
     Problem::new(model.clone(), Features::degree(model.d(), 1)).unwrap().with_temperature(eps).unwrap()
 }
@@ -72,7 +63,7 @@ fn combined_bound_is_above_brute_force_and_never_worse_than_its_parts() {
 
 /// A model of a random family, and its temperature.
 fn random_member(random: &mut Random, d: usize) -> (Ising, f64) {
-    let family = FAMILIES[random.below(FAMILIES.len())];
+    let family = Family::ALL[random.below(Family::ALL.len())];
     let graph = [Graph::Complete, Graph::Complete, Graph::Regular, Graph::Chain][random.below(4)];
     let spec = GenerateSpec { family, graph, d, w: random.magnitude(0.02, 3.0), seed: random.bits() };
     // A graph that does not exist on d spins is replaced by the complete one.

@@ -211,18 +211,10 @@ fn inapplicable_solvers_and_features_are_errors_that_say_what_to_do() {
 #[test]
 fn models_of_every_family_converge_in_few_decompositions() {
     use zbound::generate::{Family, GenerateSpec, Graph, generate};
-    let families = [
-        Family::Gaussian,
-        Family::LogdetAttractive,
-        Family::LogdetMixed,
-        Family::LogdetRepulsive,
-        Family::TrwAttractive,
-        Family::TrwMixed,
-    ];
     let mut random = Random(303);
     let mut most = 0;
     for case in 0..cases(36, 1500) {
-        let family = families[case % families.len()];
+        let family = Family::ALL[case % Family::ALL.len()];
         let graph = [Graph::Complete, Graph::Grid, Graph::Star, Graph::Complete][random.below(4)];
         let side = 8 + random.below(if case % 9 == 0 { 11 } else { 5 });
         let (w, eps) = (random.magnitude(0.02, 5.0), random.magnitude(1e-2, 1e2));

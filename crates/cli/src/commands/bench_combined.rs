@@ -11,15 +11,6 @@ use zbound::relax::{Combined, LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
 use zbound::run::{BoundRequest, MethodChoice, bound};
 use zbound::{Features, Ising, Method, Model, Problem, Settings, Silent, Solution};
 
-/// Families of the comparison.
-const FAMILIES: [Family; 6] = [
-    Family::Gaussian,
-    Family::LogdetAttractive,
-    Family::LogdetMixed,
-    Family::LogdetRepulsive,
-    Family::TrwAttractive,
-    Family::TrwMixed,
-];
 /// Strengths of the families that have one.
 const STRENGTHS: [f64; 3] = [0.1, 0.25, 0.5];
 
@@ -70,7 +61,7 @@ pub(super) fn run(sizes: &[usize], tol: f64, seed: u64, draws: u64, json: bool) 
     }
     let mut rows = Vec::new();
     for &d in sizes {
-        for family in FAMILIES {
+        for family in Family::ALL {
             let strengths: &[f64] = if family.needs_strength() { &STRENGTHS } else { &[1.0] };
             for &w in strengths {
                 rows.push(compare(family, w, d, seed, draws, tol)?);

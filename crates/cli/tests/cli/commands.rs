@@ -3,7 +3,8 @@
 use crate::support::{Folder, json, zbound};
 use predicates::prelude::*;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -163,15 +164,12 @@ fn a_full_disk_is_an_error_and_leaves_no_file() {
     assert_eq!(folder.names(), ["pair.json"]);
 }
 
+/// Runs zbound on a model, sends SIGINT after a second, and waits for its end.
 #[cfg(unix)]
-#[test]
-fn ctrl_c_still_prints_the_best_bound_so_far() {
-    let folder = Folder::new();
-    // 2^34 states: a job of many seconds that is stopped after one.
-    let model = folder.complete(34);
+fn interrupted(args: &[&str], model: &Path) -> Output {
     let child = Command::new(env!("CARGO_BIN_EXE_zbound"))
-        .args(["bound", "--method", "quantum", "--method", "exact", "--json"])
-        .arg(&model)
+        .args(args)
+        .arg(model)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -183,6 +181,17 @@ fn ctrl_c_still_prints_the_best_bound_so_far() {
     let output = child.wait_with_output().unwrap();
     assert!(sent.elapsed() < Duration::from_secs(10), "took {:?} to stop", sent.elapsed());
     assert_eq!(output.status.code(), Some(130), "{output:?}");
+    output
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_still_prints_the_best_bound_so_far() {
+    let folder = Folder::new();
+    // 2^34 states: a job of many seconds that is stopped after one.
+    let model = folder.complete(34);
+    let args = ["bound", "--method", "quantum", "--method", "exact", "--json"];
+    let output = interrupted(&args, &model);
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(record["results"][1]["status"], "cancelled");
     assert_eq!(record["best"]["upper_method"], "quantum");
@@ -194,18 +203,7 @@ fn ctrl_c_still_prints_the_best_bound_so_far() {
 fn ctrl_c_keeps_the_divergence_found_so_far() {
     let folder = Folder::new();
     let model = folder.complete(18);
-    let child = Command::new(env!("CARGO_BIN_EXE_zbound"))
-        .args(["kl", "--features", "degree:1", "--greedy", "100", "--json"])
-        .arg(&model)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let output = interrupted(&["kl", "--features", "degree:1", "--greedy", "100", "--json"], &model);
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(record["kl_lower"].is_f64());
     assert!(record["reason"].as_str().unwrap().contains("stopped"), "{}", record["reason"]);

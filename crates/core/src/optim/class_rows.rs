@@ -12,7 +12,7 @@ use faer::Par;
 use faer::traits::pulp::Arch;
 
 /// Columns `sqrt(K_kl) (U^T A_C U)_kl`, k <= l, off-diagonal ones counted twice.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     source: Source,
     rows: Vec<f64>,
     par: Par,
@@ -26,7 +26,7 @@ enum Source {
 }
 
 impl Rows {
-    pub(super) fn new(classes: &Classes, par: Par) -> Self {
+    pub(crate) fn new(classes: &Classes, par: Par) -> Self {
         let source = Group::new(classes).map_or_else(|| Source::Pairs(class_entries(classes)), Source::Group);
         Rows { source, rows: Vec::new(), par }
     }
@@ -34,7 +34,7 @@ impl Rows {
     /// The lower triangle of H, by columns.
     ///
     /// **Cost** N^2 n^2 / 2 flops for N classes.
-    pub(super) fn lower(&mut self, vectors: &Square, kernel: &Square) -> Vec<f64> {
+    pub(crate) fn lower(&mut self, vectors: &Square, kernel: &Square) -> Vec<f64> {
         let n = vectors.n();
         let mut roots = Vec::with_capacity(n * (n + 1) / 2);
         for l in 0..n {

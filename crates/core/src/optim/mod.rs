@@ -15,6 +15,8 @@ mod soft_state;
 mod stopping;
 mod ties;
 
+pub(crate) use class_rows::Rows;
 pub(crate) use diagonal::{Ahead, Diagonal};
 pub(crate) use general::General;
+pub(crate) use moment_system::fill_log_kernel;
 pub(crate) use normal_matrix::moments_are_smaller;

@@ -47,16 +47,8 @@ impl<'a> MomentSystem<'a> {
     /// **Cost** one normal matrix and N^3 / 3 flops for N classes.
     #[must_use]
     pub(super) fn factor(&mut self, vectors: &Square, sigma: &[f64], mu: f64) -> bool {
-        let (n, count) = (self.classes.n(), self.classes.len());
-        let logs: Vec<f64> = sigma.iter().map(|s| s.ln()).collect();
-        for l in 0..n {
-            for k in 0..=l {
-                let (a, b) = (sigma[l], sigma[k]);
-                let value = log_difference(a, logs[l] - logs[k]) + mu / (a * b);
-                self.kernel.data_mut()[k + n * l] = value;
-                self.kernel.data_mut()[l + n * k] = value;
-            }
-        }
+        let count = self.classes.len();
+        fill_log_kernel(sigma, 1.0, mu, &mut self.kernel);
         let mut lower = self.normal.lower(self.classes, vectors, sigma, mu, &self.kernel);
         // The first moment is E 1 and does not move.
         lower[..count].fill(0.0);
@@ -132,6 +124,21 @@ impl<'a> MomentSystem<'a> {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// `out_kl <- weight (log s_k - log s_l) / (s_k - s_l) + mu / (s_k s_l)` for increasing s > 0: the second derivative of
+/// `weight tr Sigma log Sigma - mu log det Sigma` in the eigenbasis.
+pub(crate) fn fill_log_kernel(sigma: &[f64], weight: f64, mu: f64, out: &mut Square) {
+    let n = sigma.len();
+    let logs: Vec<f64> = sigma.iter().map(|s| s.ln()).collect();
+    for l in 0..n {
+        for k in 0..=l {
+            let (a, b) = (sigma[l], sigma[k]);
+            let value = weight * log_difference(a, logs[l] - logs[k]) + mu / (a * b);
+            out.data_mut()[k + n * l] = value;
+            out.data_mut()[l + n * k] = value;
+        }
+    }
 }
 
 /// `(log a - log b) / (a - b)` from the larger, a, and the difference of the logarithms.

@@ -2,11 +2,13 @@
 
 use super::clusters::Clusters;
 use super::curvature::Curvature;
+use super::rotated::shared;
 use crate::error::Result;
-use crate::features::Features;
+use crate::features::{Classes, Features};
 use crate::model::VarSet;
 use crate::spectral::Square;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Moments `m_C = E x^C`, numbered, with positive semidefinite blocks `Sigma_B(m) >= 0`.
 pub(super) struct Space {
@@ -29,6 +31,8 @@ pub(super) struct Block {
     pub(super) features: Features,
     /// Moment at row k < column l, by `l (l - 1) / 2 + k`.
     pub(super) numbers: Vec<u32>,
+    /// The features' classes, where they are few enough to be of use.
+    pub(super) shared: Option<Arc<Classes>>,
 }
 
 impl Space {
@@ -88,7 +92,7 @@ impl Space {
                 numbers.push(number);
             }
         }
-        Block { features, numbers }
+        Block { shared: shared(&features), features, numbers }
     }
 
     /// A block over moments that are all present, `None` when one is not.
@@ -96,7 +100,7 @@ impl Space {
         let list = features.sets();
         let entries = list.iter().enumerate().flat_map(|(l, b)| list[..l].iter().map(move |a| a.xor(b)));
         let numbers = entries.map(|set| self.numbers.get(&set).copied()).collect::<Option<_>>()?;
-        Some(Block { features: features.clone(), numbers })
+        Some(Block { features: features.clone(), numbers, shared: shared(features) })
     }
 
     /// How many moments there are.
