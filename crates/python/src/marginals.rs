@@ -37,7 +37,7 @@ pub(crate) fn marginal_intervals<'py>(
         let mut position = vec![None; inner.variables()];
         inner.free_variables().into_iter().enumerate().for_each(|(k, i)| position[i] = Some(k));
         let spins: Vec<usize> = variables.iter().filter_map(|&i| position[i]).collect();
-        let intervals = zbound::relax::marginal_intervals(&problem, &spins, &settings, observer)?;
+        let intervals = zbound::query::marginals::marginal_intervals(&problem, &spins, &settings, observer)?;
         let mut found = intervals.into_iter();
         let interval = |&i: &usize| match inner.fixed()[i] {
             Some(state) => [f64::from(state); 2],

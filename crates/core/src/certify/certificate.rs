@@ -3,8 +3,8 @@
 use super::interval::Interval;
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::linalg::{Eigen, Square};
 use crate::model::Polynomial;
-use crate::spectral::{Eigen, Square};
 
 /// Everything needed to re-derive a bound from the model alone; see [`crate::certify`].
 #[derive(Clone, Debug, PartialEq)]

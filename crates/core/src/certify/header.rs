@@ -4,8 +4,8 @@ use super::certificate::{Certificate, Claim, Component, Cut, Form, Slack, SumOfS
 use super::file::malformed;
 use crate::error::Result;
 use crate::features::Features;
+use crate::linalg::{Eigen, Square};
 use crate::model::{Ising, Polynomial, VarSet};
-use crate::spectral::{Eigen, Square};
 use serde::{Deserialize, Serialize};
 
 /// Everything but the floats. `features: null` stands for (1, x).

@@ -2,26 +2,21 @@
 
 mod combined;
 pub(crate) mod forest;
-mod greedy;
-pub mod kl;
 mod logdet;
-pub mod map;
-mod marginal_intervals;
 mod mean_field;
-mod metric;
 mod moments;
 mod quantum;
+mod quantum_diag;
+mod quantum_greedy;
 mod trw;
 
 pub use combined::Combined;
-pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
-pub use marginal_intervals::marginal_intervals;
-pub(crate) use marginal_intervals::share_of;
 pub use mean_field::MeanField;
-pub use metric::QuantumDiag;
 pub use moments::term_moments;
 pub use quantum::Quantum;
+pub use quantum_diag::QuantumDiag;
+pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
 
 use crate::error::Result;

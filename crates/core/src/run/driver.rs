@@ -264,7 +264,7 @@ fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
 
 /// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
 /// monomial, and monomials that become equal are one.
-pub(super) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
+pub(crate) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
     let variables = model.variables();
     let mut new_name = vec![None; variables];
     model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
