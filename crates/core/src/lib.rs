@@ -10,16 +10,16 @@ mod error;
 pub mod exact;
 mod features;
 pub mod io;
+pub mod linalg;
 mod model;
 mod observer;
-mod optim;
 mod problem;
+pub mod query;
 pub mod record;
 pub mod relax;
 pub mod run;
 mod settings;
 mod solution;
-pub mod spectral;
 pub mod sweep;
 
 pub use error::{Error, Result};
