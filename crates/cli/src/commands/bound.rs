@@ -153,7 +153,7 @@ impl Args {
         let request = self.request()?;
         request.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
         let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
@@ -254,8 +254,20 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
         .filter(|value| value.is_finite())
 }
 
-/// Fails before the work when the certificate could not be written after it.
-pub(crate) fn check_directory(path: &Path) -> Result<()> {
+/// Fails before the work when the certificate could not be written after it, or would replace a file it is made from.
+pub(crate) fn check_certificate(path: &Path, model: &ModelArgs) -> Result<()> {
+    check_directory(path)?;
+    // A file that is not there yet is no input; standard input is no file.
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let inputs = std::iter::once(&model.model).chain(&model.evidence);
+    if let Some(input) = inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|file| file == target)) {
+        bail!("--certificate {}: would overwrite the input {}", path.display(), input.display());
+    }
+    Ok(())
+}
+
+/// Fails before the work when a file could not be written after it.
+fn check_directory(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
     if !metadata.context("--certificate")?.is_dir() || path.is_dir() {

@@ -1,6 +1,6 @@
 //! `zbound map`: the zero-temperature case.
 
-use super::bound::check_directory;
+use super::bound::check_certificate;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use crate::input::ModelArgs;
@@ -76,7 +76,7 @@ impl Args {
         };
         request.settings.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         let model = self.model.read()?;
         let mut watch = Watch::new()?;
