@@ -17,6 +17,7 @@ mod problem;
 pub mod record;
 pub mod relax;
 pub mod run;
+pub mod search;
 mod settings;
 mod solution;
 pub mod spectral;
