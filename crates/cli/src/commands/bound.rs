@@ -156,7 +156,7 @@ impl Args {
             check_directory(path)?;
         }
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
-        let preparing = std::thread::Builder::new().spawn(zbound::spectral::prepare);
+        let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = self.model.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
         answer(&model, &request, &self.output, self.certificate.as_deref())

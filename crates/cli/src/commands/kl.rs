@@ -7,8 +7,7 @@ use crate::progress::Watch;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::path::PathBuf;
-use zbound::relax::kl::Distribution;
-use zbound::run::{KlRecord, Law, kl_with};
+use zbound::query::kl::{Distribution, KlRecord, Law, kl_with};
 use zbound::{FeatureSpec, Settings};
 
 const EXAMPLES: &str = "\

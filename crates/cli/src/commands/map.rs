@@ -8,8 +8,7 @@ use crate::output;
 use crate::progress::Watch;
 use anyhow::Result;
 use std::path::PathBuf;
-use zbound::relax::map::Cuts;
-use zbound::run::{MapRecord, MapRequest, map};
+use zbound::query::map::{Cuts, MapRecord, MapRequest, map};
 use zbound::{FeatureSpec, Settings};
 
 const EXAMPLES: &str = "\

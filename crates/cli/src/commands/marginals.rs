@@ -7,7 +7,8 @@ use crate::output;
 use crate::progress::Watch;
 use crate::table::duration;
 use anyhow::Result;
-use zbound::run::{BoundRequest, MarginalsRecord, marginals};
+use zbound::query::marginals::{MarginalsRecord, marginals};
+use zbound::run::BoundRequest;
 use zbound::{Method, Settings};
 
 const EXAMPLES: &str = "\

@@ -11,7 +11,7 @@ use super::enclosure::{Orthogonality, orthogonality_defect, spectrum_radius};
 use super::interval::{Interval, add_up, div_down, mul_up};
 use super::verify::Upper;
 use crate::error::{Error, Result};
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 

@@ -30,15 +30,24 @@ pub(super) struct Run<L> {
     /// Gain since the start and the largest seen, with where that was.
     gain: f64,
     top: f64,
+    /// Violated factors at the best assignment: fewer come before more of f.
+    fewest: usize,
     best: Vec<u32>,
     least: f64,
 }
 
 impl<L: Landscape> Run<L> {
     /// A run from `start`; `least` is the smallest change that is not rounding.
-    pub(super) fn new(mut landscape: L, start: &[u32], schedule: Schedule, random: Random, least: f64) -> Self {
+    pub(super) fn new(
+        mut landscape: L,
+        start: &[u32],
+        schedule: Schedule,
+        random: Random,
+        least: f64,
+    ) -> Self {
         landscape.set(start);
-        Run { landscape, random, schedule, sweep: 0, gain: 0.0, top: 0.0, best: start.to_vec(), least }
+        let (fewest, best) = (landscape.violations(), start.to_vec());
+        Run { landscape, random, schedule, sweep: 0, gain: 0.0, top: 0.0, fewest, best, least }
     }
 
     /// Goes on for at most `visits` visits; says whether the run has ended.
@@ -51,6 +60,10 @@ impl<L: Landscape> Run<L> {
             let temperature = self.schedule.hot + (self.schedule.cold - self.schedule.hot) * progress;
             self.sweep(temperature, logs);
             left -= 1;
+            if self.sweep == last && self.landscape.violations() > 0 {
+                self.gain += self.landscape.repair(&mut self.random);
+                self.keep();
+            }
         }
         while left > 0 && self.sweep >= last && self.sweep < last + ASCENT_SWEEPS {
             let gain: f64 = (0..d).map(|i| self.landscape.improve(i, self.least)).sum();
@@ -64,15 +77,17 @@ impl<L: Landscape> Run<L> {
 
     fn sweep(&mut self, temperature: f64, logs: &LogUniform) {
         let mut draw = Draw { random: &mut self.random, logs };
-        let gain: f64 = (0..self.landscape.d()).map(|i| self.landscape.visit(i, temperature, &mut draw)).sum();
+        let gain: f64 =
+            (0..self.landscape.d()).map(|i| self.landscape.visit(i, temperature, &mut draw)).sum();
         self.gain += gain;
         self.sweep += 1;
         self.keep();
     }
 
     fn keep(&mut self) {
-        if self.gain > self.top + self.least {
-            self.top = self.gain;
+        let violations = self.landscape.violations();
+        if violations < self.fewest || (violations == self.fewest && self.gain > self.top + self.least) {
+            (self.top, self.fewest) = (self.gain, violations);
             self.best = self.landscape.states();
         }
     }

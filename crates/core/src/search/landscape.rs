@@ -35,6 +35,16 @@ pub(super) trait Landscape: Send {
         false
     }
 
+    /// Factors that forbid the assignment now.
+    fn violations(&self) -> usize {
+        0
+    }
+
+    /// Moves variables of violated factors until none is violated or patience ends; returns what f gained.
+    fn repair(&mut self, _random: &mut Random) -> f64 {
+        0.0
+    }
+
     /// Number of states of variable `i`.
     fn cardinality(&self, _i: usize) -> u32 {
         2

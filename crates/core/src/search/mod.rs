@@ -1,6 +1,7 @@
 //! Good assignments: one engine for `map`, for lower bounds and for branching.
 //!
-//! Annealing runs over single changes, whose best assignments breed the starts of the next generation.
+//! Annealing runs over changes of single variables; their best assignments breed the starts of the next
+//! generation. [`spins`] takes polynomials, [`search()`] factor tables with any number of states and hard zeros.
 
 mod anneal;
 mod landscape;
@@ -8,8 +9,11 @@ mod pairs;
 mod population;
 mod random;
 mod spins;
+mod states;
+mod tables;
 mod terms;
 
 pub(crate) use population::Effort;
 pub(crate) use spins::best_spins;
 pub use spins::spins;
+pub use states::{Found, search};

@@ -40,8 +40,8 @@ pub(crate) struct Effort {
     pub(crate) threads: usize,
 }
 
-/// Visits without a time limit (about two seconds) and with one (about ten, if it allows).
-const VISITS: u64 = 200_000_000;
+/// Visits without a time limit (about a second) and with one (about ten, if it allows).
+const VISITS: u64 = 100_000_000;
 const TIMED_VISITS: u64 = 1_000_000_000;
 /// Visits for a start of something else: a tenth of a second.
 const BRIEF_VISITS: u64 = 10_000_000;

@@ -7,7 +7,7 @@ pub mod reference;
 pub use certificates::*;
 pub use reference::*;
 use zbound::certify::Interval;
-use zbound::spectral::{Eigen, EigenWork, Square, eigh};
+use zbound::linalg::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Ising, Polynomial, VarSet};
 
 /// SplitMix64: small, seeded, good enough to shuffle test cases.
