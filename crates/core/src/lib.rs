@@ -31,4 +31,4 @@ pub use model::{
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use problem::{EPS_RANGE, Problem};
 pub use settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
-pub use solution::{GreedyStep, Solution, StopReason, TracePoint};
+pub use solution::{GreedyStep, Sampling, Solution, StopReason, TracePoint};

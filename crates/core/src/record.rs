@@ -85,6 +85,10 @@ pub enum Status {
     NotApplicable,
     /// The method ran and no side of its result could be proved; `reason` says why.
     Uncertified,
+    /// The method was not started; `reason` says why.
+    Skipped,
+    /// The method gives an estimate and proves nothing.
+    Estimate,
 }
 
 impl Status {
@@ -99,6 +103,8 @@ impl Status {
             Status::NumericalTrouble => "numerical-trouble",
             Status::NotApplicable => "not-applicable",
             Status::Uncertified => "uncertified",
+            Status::Skipped => "skipped",
+            Status::Estimate => "estimate",
         }
     }
 }
@@ -159,6 +165,12 @@ pub struct MethodRecord {
     pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
+    /// Standard error of `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standard_error: Option<f64>,
+    /// Effective number of samples behind `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective_samples: Option<f64>,
     /// One sentence on anything unusual.
     pub reason: Option<String>,
 }
@@ -227,6 +239,8 @@ impl<'a> Recorder<'a> {
             marginals: None,
             state_marginals: None,
             pairwise: None,
+            standard_error: None,
+            effective_samples: None,
             reason: Some(reason.into()),
         }
     }
@@ -242,7 +256,7 @@ impl<'a> Recorder<'a> {
         let log_z = Sides {
             lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
             upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
-            estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
+            estimate: finite(solution.estimate + self.eps * self.log_states()),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();
         let reason = solution.reason.clone().or_else(|| {
@@ -255,6 +269,7 @@ impl<'a> Recorder<'a> {
             // Ctrl-C is reported as such whatever it left behind.
             status: match certified || solution.stop == StopReason::Cancelled {
                 true => solution.stop.into(),
+                false if solution.sampling.is_some() => Status::Estimate,
                 false => Status::Uncertified,
             },
             certified,
@@ -273,6 +288,8 @@ impl<'a> Recorder<'a> {
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
             state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
+            standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
+            effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
         }
@@ -295,6 +312,11 @@ impl<'a> Recorder<'a> {
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
         }
+    }
+
+    /// Logarithm of the number of joint states.
+    fn log_states(&self) -> f64 {
+        self.free.iter().map(|&i| f64::from(self.model.cardinality(i)).ln()).sum()
     }
 
     fn names(&self, set: &VarSet) -> Vec<usize> {

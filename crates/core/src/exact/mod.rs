@@ -20,3 +20,4 @@ mod workers;
 
 pub use front::{Algorithm, Cost, Exact, estimate, exact};
 pub use info::{Info, Sign, info};
+pub(crate) use workers::pool;

@@ -9,6 +9,7 @@ use crate::features::{FeatureSpec, Features};
 use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
+use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
     Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
@@ -91,8 +92,11 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
 }
 
 /// Methods that work on the model's tables, hard zeros and any number of states included.
-pub(crate) fn table_bound(_method: Method) -> Option<Box<dyn TableBound>> {
-    None
+pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
+    match method {
+        Method::Ais => Some(Box::new(Ais)),
+        _ => None,
+    }
 }
 
 /// What the methods work on.

@@ -2,9 +2,11 @@
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
 pub mod certificates;
+pub mod extremes;
 pub mod reference;
 
 pub use certificates::*;
+pub use extremes::*;
 pub use reference::*;
 use zbound::certify::Interval;
 use zbound::linalg::{Eigen, EigenWork, Square, eigh};
