@@ -31,6 +31,14 @@ pub struct BoundRecord {
     pub best: BestRecord,
 }
 
+impl BoundRecord {
+    /// Says of the methods that were not reached that the user stopped the run, not the time limit.
+    pub fn mark_cancelled(&mut self) {
+        let unreached = |r: &&mut MethodRecord| r.reason.as_deref() == Some(crate::solution::FALLBACK);
+        self.results.iter_mut().filter(unreached).for_each(|r| r.status = Status::Cancelled);
+    }
+}
+
 /// The model in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
@@ -85,6 +93,10 @@ pub enum Status {
     NotApplicable,
     /// The method ran and no side of its result could be proved; `reason` says why.
     Uncertified,
+    /// The method was not run; `reason` says why.
+    Skipped,
+    /// The method gives a number that is not a bound.
+    Estimate,
 }
 
 impl Status {
@@ -99,6 +111,8 @@ impl Status {
             Status::NumericalTrouble => "numerical-trouble",
             Status::NotApplicable => "not-applicable",
             Status::Uncertified => "uncertified",
+            Status::Skipped => "skipped",
+            Status::Estimate => "estimate",
         }
     }
 }
