@@ -1,7 +1,7 @@
 //! When a run has to end: the one clock behind time limits and cancellation.
 
+use crate::linalg::{Square, multiply};
 use crate::solution::StopReason;
-use crate::spectral::{Square, multiply};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

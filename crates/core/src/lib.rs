@@ -11,16 +11,16 @@ mod error;
 pub mod exact;
 mod features;
 pub mod io;
+pub mod linalg;
 mod model;
 mod observer;
-mod optim;
 mod problem;
+pub mod query;
 pub mod record;
 pub mod relax;
 pub mod run;
 mod settings;
 mod solution;
-pub mod spectral;
 pub mod sweep;
 
 pub use deadline::Deadline;
@@ -32,4 +32,4 @@ pub use model::{
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use problem::{EPS_RANGE, Problem};
 pub use settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
-pub use solution::{GreedyStep, Solution, StopReason, TracePoint};
+pub use solution::{GreedyStep, Sampling, Solution, StopReason, TracePoint};

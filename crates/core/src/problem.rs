@@ -41,7 +41,7 @@ impl Problem {
     /// The same problem at temperature `eps`.
     ///
     /// # Errors
-    /// A temperature outside [`EPS_RANGE`]; for eps = 0 use [`crate::relax::map`].
+    /// A temperature outside [`EPS_RANGE`]; for eps = 0 use [`crate::query::map`].
     pub fn with_temperature(mut self, eps: f64) -> Result<Self> {
         if !EPS_RANGE.contains(&eps) {
             return Err(Error::Setting(format!(

@@ -4,6 +4,7 @@
 //! enclosure. Floats are written with the shortest digits that read back bit for bit; infinities
 //! and NaN become null and `reason` says why.
 
+use crate::certify;
 use crate::error::Result;
 use crate::exact::Exact;
 use crate::model::{Model, Polynomial, VarSet};
@@ -93,9 +94,9 @@ pub enum Status {
     NotApplicable,
     /// The method ran and no side of its result could be proved; `reason` says why.
     Uncertified,
-    /// The method was not run; `reason` says why.
+    /// The method was not started; `reason` says why.
     Skipped,
-    /// The method gives a number that is not a bound.
+    /// The method gives an estimate and proves nothing.
     Estimate,
 }
 
@@ -166,10 +167,19 @@ pub struct MethodRecord {
     pub features: Option<Vec<Vec<usize>>>,
     /// Greedy steps.
     pub steps: Option<Vec<StepRecord>>,
-    /// `P(x_i = +1)` per variable of the file.
+    /// `P(x_i = +1)` per variable of the file; null when some variable has other than two states.
     pub marginals: Option<Vec<f64>>,
+    /// `P(x_i = s)`, a list of states per variable of the file.
+    #[serde(default)]
+    pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
+    /// Standard error of `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standard_error: Option<f64>,
+    /// Effective number of samples behind `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective_samples: Option<f64>,
     /// One sentence on anything unusual.
     pub reason: Option<String>,
 }
@@ -236,7 +246,10 @@ impl<'a> Recorder<'a> {
             features: None,
             steps: None,
             marginals: None,
+            state_marginals: None,
             pairwise: None,
+            standard_error: None,
+            effective_samples: None,
             reason: Some(reason.into()),
         }
     }
@@ -252,7 +265,7 @@ impl<'a> Recorder<'a> {
         let log_z = Sides {
             lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
             upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
-            estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
+            estimate: finite(solution.estimate + self.eps * self.log_states()),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();
         let reason = solution.reason.clone().or_else(|| {
@@ -265,6 +278,7 @@ impl<'a> Recorder<'a> {
             // Ctrl-C is reported as such whatever it left behind.
             status: match certified || solution.stop == StopReason::Cancelled {
                 true => solution.stop.into(),
+                false if solution.sampling.is_some() => Status::Estimate,
                 false => Status::Uncertified,
             },
             certified,
@@ -281,9 +295,36 @@ impl<'a> Recorder<'a> {
                 steps.iter().map(step).collect()
             }),
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
+            state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
+            standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
+            effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
+        }
+    }
+
+    /// The record of proved sides of phi that no method gave.
+    pub(crate) fn bracket(
+        &self,
+        method: Method,
+        status: Status,
+        lower: Option<f64>,
+        upper: f64,
+    ) -> MethodRecord {
+        let count = |&i: &usize| certify::Interval::point(f64::from(self.model.cardinality(i))).log();
+        let states = self.free.iter().fold(certify::Interval::ZERO, |sum, i| sum + count(i));
+        let log_z = |phi: f64| certify::Interval::point(phi) + certify::Interval::point(self.eps) * states;
+        let (lower, upper) = (lower.and_then(finite), finite(upper));
+        MethodRecord {
+            phi: Sides { lower, upper, estimate: None },
+            log_z: Sides {
+                lower: lower.and_then(|v| finite(log_z(v).lo)),
+                upper: upper.and_then(|v| finite(log_z(v).hi)),
+                estimate: None,
+            },
+            certified: lower.is_some() || upper.is_some(),
+            ..self.empty(method, status, crate::solution::FALLBACK)
         }
     }
 
@@ -306,13 +347,28 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Logarithm of the number of joint states.
+    fn log_states(&self) -> f64 {
+        self.free.iter().map(|&i| f64::from(self.model.cardinality(i)).ln()).sum()
+    }
+
     fn names(&self, set: &VarSet) -> Vec<usize> {
         set.iter().map(|i| self.free[i]).collect()
     }
 
     fn marginals(&self, means: &[f64]) -> Vec<f64> {
         let probability: Vec<f64> = means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect();
-        self.model.expand(&probability, |spin| if spin > 0 { 1.0 } else { 0.0 })
+        self.model.expand(&probability, f64::from)
+    }
+
+    fn state_marginals(&self, free: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut out = self.model.expand(free, |state| vec![f64::from(state)]);
+        for (i, state) in self.model.fixed().iter().enumerate() {
+            if let Some(state) = *state {
+                out[i] = (0..self.model.cardinality(i)).map(|s| f64::from(u8::from(s == state))).collect();
+            }
+        }
+        out
     }
 
     fn pairwise(&self, moments: Option<&[(u32, u32, f64)]>) -> Option<Vec<(usize, usize, f64)>> {

@@ -27,11 +27,13 @@ pub enum Method {
     Combined,
     /// Mean-field lower bounds.
     MeanField,
+    /// Annealed importance sampling: an estimate, no bound.
+    Ais,
 }
 
 impl Method {
     /// Every method, in the order of `--method all`.
-    pub const ALL: [Method; 8] = [
+    pub const ALL: [Method; 9] = [
         Method::Exact,
         Method::MeanField,
         Method::Quantum,
@@ -40,6 +42,7 @@ impl Method {
         Method::QuantumGreedy,
         Method::QuantumDiag,
         Method::Combined,
+        Method::Ais,
     ];
 
     /// The name used on the command line and in JSON.
@@ -53,6 +56,7 @@ impl Method {
             Method::Trw => "trw",
             Method::Combined => "combined",
             Method::MeanField => "mean-field",
+            Method::Ais => "ais",
         }
     }
 }

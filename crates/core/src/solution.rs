@@ -65,6 +65,18 @@ pub struct GreedyStep {
     pub phi_upper: f64,
 }
 
+/// How far an estimate by sampling may be off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sampling {
+    /// Standard error of the estimate, from the spread of the weights.
+    pub standard_error: f64,
+    /// `(sum w)^2 / sum w^2`.
+    pub effective_samples: f64,
+    /// Independent chains.
+    pub chains: usize,
+}
+
 /// The outcome of one method on one problem. All values are on `phi`, not log Z.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -98,8 +110,12 @@ pub struct Solution {
     pub steps: Option<Vec<GreedyStep>>,
     /// `E x_i` per free spin.
     pub means: Option<Vec<f64>>,
+    /// Estimates of `P(x_i = s)`, one list of states per free variable, for methods over tables.
+    pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)`.
     pub pairwise: Option<Vec<(u32, u32, f64)>>,
+    /// The spread behind `estimate`, for methods that sample.
+    pub sampling: Option<Sampling>,
     /// Values along the way.
     pub trace: Vec<TracePoint>,
     /// The proof of `upper` (and `lower`).
@@ -124,7 +140,9 @@ impl Solution {
             features: None,
             steps: None,
             means: None,
+            state_marginals: None,
             pairwise: None,
+            sampling: None,
             trace: Vec::new(),
             certificate: None,
         }

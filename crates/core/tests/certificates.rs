@@ -6,7 +6,7 @@ mod proofs;
 use proofs::*;
 use std::time::{Duration, Instant};
 use zbound::certify::{Certificate, Claim, Form};
-use zbound::spectral::{EigenWork, Square, eigh};
+use zbound::linalg::{EigenWork, Square, eigh};
 use zbound::{Error, Features, Ising, Polynomial};
 
 /// A certificate of every kind with a witness, for one model.

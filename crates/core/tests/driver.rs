@@ -3,8 +3,9 @@
 mod proofs;
 
 use proofs::{Random, cases, random_ising};
+use zbound::query::marginals::marginals;
 use zbound::record::Status;
-use zbound::run::{BoundRequest, MethodChoice, Outcome, bound, marginals};
+use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
 use zbound::{
     Error, FactorModel, FeatureSpec, Flow, Ising, Method, Model, Progress, Settings, Silent, Source, VarSet,
 };

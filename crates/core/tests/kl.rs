@@ -3,8 +3,7 @@
 mod proofs;
 
 use proofs::*;
-use zbound::relax::kl::{Distribution, divergence, greedy};
-use zbound::run::{Law, kl, kl_with};
+use zbound::query::kl::{Distribution, Law, divergence, greedy, kl, kl_with};
 use zbound::{FeatureSpec, Features, Flow, Model, Observer, Progress, Settings, Silent, VarSet};
 
 fn table(random: &mut Random, d: usize, sharpest: f64) -> Distribution {

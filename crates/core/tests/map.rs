@@ -5,9 +5,8 @@ mod proofs;
 use proofs::*;
 use std::path::PathBuf;
 use zbound::io::{Format, ReadOptions};
-use zbound::relax::map::{Cuts, Map, MapSolution};
+use zbound::query::map::{Cuts, Map, MapRequest, MapSolution, map};
 use zbound::relax::{Quantum, Relaxation};
-use zbound::run::{MapRequest, map};
 use zbound::{
     FactorModel, FeatureSpec, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent,
     Source, StopReason,

@@ -4,7 +4,8 @@ mod proofs;
 
 use proofs::{Random, brute_force, cases, random_grid, random_ising, random_polynomial};
 use zbound::certify::Witness;
-use zbound::relax::{MeanField, Relaxation, marginal_intervals};
+use zbound::query::marginals::marginal_intervals;
+use zbound::relax::{MeanField, Relaxation};
 use zbound::{
     Features, Flow, Ising, Polynomial, Problem, Progress, Settings, Silent, Solution, StopReason, VarSet,
 };

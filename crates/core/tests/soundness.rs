@@ -4,7 +4,7 @@ mod proofs;
 
 use proofs::*;
 use zbound::certify::{Certificate, Form, Witness};
-use zbound::spectral::{Eigen, Square};
+use zbound::linalg::{Eigen, Square};
 use zbound::{Features, Polynomial};
 
 #[test]

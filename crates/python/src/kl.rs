@@ -6,8 +6,7 @@ use crate::model::Model;
 use numpy::{AllowTypeChange, PyArrayLike1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use zbound::relax::kl::Distribution;
-use zbound::run::Law;
+use zbound::query::kl::{Distribution, Law};
 use zbound::{FeatureSpec, Settings};
 
 /// Lower bounds on D(p || q); see `zbound.kl`.
@@ -31,7 +30,7 @@ pub(crate) fn kl<'py>(
     // The tables of a distribution come before the first look at the observer.
     let watch = Watch { callback: progress, is_long: true, threads: 1 };
     let record = watch.run(py, move |observer| {
-        zbound::run::kl_with(&p, q.as_ref(), eps, &spec, greedy, &settings, observer)
+        zbound::query::kl::kl_with(&p, q.as_ref(), eps, &spec, greedy, &settings, observer)
     })?;
     let dict = PyDict::new(py);
     let tuple = |set: Vec<usize>| PyTuple::new(py, set);
@@ -41,8 +40,9 @@ pub(crate) fn kl<'py>(
     dict.set_item("kl_lower_diag", record.kl_lower_diag)?;
     dict.set_item("features", record.features.into_iter().map(tuple).collect::<PyResult<Vec<_>>>()?)?;
     let steps = record.steps.map(|steps| {
-        let step =
-            |s: zbound::run::KlStepRecord| Ok((tuple(s.feature)?, s.kl_lower, s.kl_lower_diag, s.phi_upper));
+        let step = |s: zbound::query::kl::KlStepRecord| {
+            Ok((tuple(s.feature)?, s.kl_lower, s.kl_lower_diag, s.phi_upper))
+        };
         steps.into_iter().map(step).collect::<PyResult<Vec<_>>>()
     });
     dict.set_item("steps", steps.transpose()?)?;

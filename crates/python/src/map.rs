@@ -9,8 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use zbound::relax::map::Cuts;
-use zbound::run::MapRequest;
+use zbound::query::map::{Cuts, MapRequest};
 use zbound::{Error, FeatureSpec, Settings};
 
 /// A certified bound on max f and a good assignment; see `zbound.map`.
@@ -44,7 +43,7 @@ pub(crate) fn map<'py>(
     let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;
     let inner = Arc::clone(&model.inner);
     let watch = Watch { callback: progress, is_long, threads: 1 };
-    let report = watch.run(py, move |observer| zbound::run::map(&inner, &request, observer))?;
+    let report = watch.run(py, move |observer| zbound::query::map::map(&inner, &request, observer))?;
     let (record, dict) = (report.record, PyDict::new(py));
     dict.set_item("upper", record.upper)?;
     dict.set_item("value", record.value)?;

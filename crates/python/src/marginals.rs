@@ -37,10 +37,10 @@ pub(crate) fn marginal_intervals<'py>(
         let mut position = vec![None; inner.variables()];
         inner.free_variables().into_iter().enumerate().for_each(|(k, i)| position[i] = Some(k));
         let spins: Vec<usize> = variables.iter().filter_map(|&i| position[i]).collect();
-        let intervals = zbound::relax::marginal_intervals(&problem, &spins, &settings, observer)?;
+        let intervals = zbound::query::marginals::marginal_intervals(&problem, &spins, &settings, observer)?;
         let mut found = intervals.into_iter();
         let interval = |&i: &usize| match inner.fixed()[i] {
-            Some(spin) => [0.5 * f64::from(1 + spin); 2],
+            Some(state) => [f64::from(state); 2],
             None => found.next().unwrap_or([0.0, 1.0]),
         };
         Ok(variables.iter().flat_map(interval).collect::<Vec<f64>>())

@@ -11,8 +11,8 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
+use zbound::linalg::{Eigen, EigenWork, Square, eigh};
 use zbound::relax::{Quantum, Relaxation};
-use zbound::spectral::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Problem, Settings, Solution, Solver};
 
 /// What is compared.

@@ -219,7 +219,7 @@ pub(crate) fn answer(
     let asked = request.clone();
     let ended = run.supervise(move |watch, board| {
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
-        let preparing = std::thread::Builder::new().spawn(zbound::spectral::prepare);
+        let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = source.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
         let report = bound(&model, &asked, &mut watch.posting(board))?;

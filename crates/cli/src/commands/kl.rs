@@ -11,8 +11,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Instant;
 use zbound::FeatureSpec;
-use zbound::relax::kl::Distribution;
-use zbound::run::{KlRecord, Law, kl_with};
+use zbound::query::kl::{Distribution, KlRecord, Law, kl_with};
 
 const EXAMPLES: &str = "\
 p is the Gibbs distribution of MODEL, exp(f/eps), and q is uniform unless --q names another. Both may be tables:

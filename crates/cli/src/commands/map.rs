@@ -11,8 +11,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 use std::time::Instant;
 use zbound::FeatureSpec;
-use zbound::relax::map::Cuts;
-use zbound::run::{MapRecord, MapReport, MapRequest, map};
+use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
 
 const EXAMPLES: &str = "\
 The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that

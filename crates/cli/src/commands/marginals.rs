@@ -11,8 +11,9 @@ use crate::table::duration;
 use anyhow::Result;
 use std::time::Instant;
 use zbound::Method;
+use zbound::query::marginals::{MarginalsRecord, marginals};
 use zbound::record::Status;
-use zbound::run::{BoundRequest, MarginalsRecord, marginals};
+use zbound::run::BoundRequest;
 
 const EXAMPLES: &str = "\
 Every interval comes from proved bounds on log Z with the spin fixed to either value. auto takes exact inference

@@ -6,8 +6,8 @@
 use super::interval::{Interval, add_up, sum_up, two_sum};
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::linalg::Square;
 use crate::model::{Polynomial, VarSet};
-use crate::spectral::Square;
 use std::collections::HashMap;
 
 /// Coefficients of delta as intervals.

@@ -9,7 +9,7 @@
 
 use super::interval::{Interval, mul_up};
 use crate::error::{Error, Result};
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Par};

@@ -9,7 +9,7 @@ use super::enclosure::spectrum_radius;
 use super::interval::{Interval, add_up, mul_up, two_sum};
 use super::verify::Upper;
 use crate::error::{Error, Result};
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
 
 /// The closed form; at eps = 0, `f_k <= sum_i lambda_i` because M is positive semidefinite.
 pub(crate) fn upper(lambda: &[f64], f: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {

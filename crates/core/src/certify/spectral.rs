@@ -5,7 +5,7 @@ use super::enclosure::spectrum_radius;
 use super::interval::{Interval, add_up, mul_up, sum_up};
 use super::verify::Upper;
 use crate::error::Result;
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
 
 /// The closed form with the spectrum enclosed; at eps = 0 its limit `n lambda_max`.
 pub(crate) fn upper(matrix: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {

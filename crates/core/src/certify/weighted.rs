@@ -5,7 +5,7 @@ use super::enclosure::{is_symmetric, largest_or_nan, spectrum_radius};
 use super::interval::{Interval, add_up, mul_up, sum_up};
 use super::verify::Upper;
 use crate::error::{Error, Result};
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
 
 /// The closed form; at eps = 0 its limit `lambda_max(V^(-1/2) F' V^(-1/2))`.
 pub(crate) fn upper(eta: &[f64], matrix: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {

@@ -2,29 +2,25 @@
 
 mod combined;
 pub(crate) mod forest;
-mod greedy;
-pub mod kl;
 mod logdet;
-pub mod map;
-mod marginal_intervals;
 mod mean_field;
-mod metric;
 mod moments;
 mod quantum;
+mod quantum_diag;
+mod quantum_greedy;
 mod trw;
 
 pub use combined::Combined;
-pub use greedy::QuantumGreedy;
 pub use logdet::LogDet;
-pub use marginal_intervals::marginal_intervals;
-pub(crate) use marginal_intervals::share_of;
 pub use mean_field::MeanField;
-pub use metric::QuantumDiag;
 pub use moments::term_moments;
 pub use quantum::Quantum;
+pub use quantum_diag::QuantumDiag;
+pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
 
 use crate::error::Result;
+use crate::model::FactorModel;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;
 use crate::settings::Settings;
@@ -47,6 +43,22 @@ pub trait Relaxation {
     fn solve_with(
         &self,
         problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution>;
+}
+
+/// A method that bounds log Z from the model's tables: any arity, any number of states, hard zeros.
+pub trait TableBound {
+    /// Solves under an observer that sees every iteration and may cancel. `tables` has the evidence
+    /// applied; the solution's values are on phi, the mean over all joint states.
+    ///
+    /// # Errors
+    /// As [`Relaxation::solve`].
+    fn solve_tables(
+        &self,
+        tables: &FactorModel,
+        eps: f64,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Solution>;

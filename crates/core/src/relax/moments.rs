@@ -1,11 +1,11 @@
 //! Moments of terms: the gradient of a bound in the coefficients of arity three and more.
 
-use super::kl::Distribution;
 use crate::certify::{Certificate, Form};
+use crate::linalg::Eigen;
 use crate::model::{Model, Polynomial, VarSet};
+use crate::query::kl::Distribution;
 use crate::settings::Method;
 use crate::solution::Solution;
-use crate::spectral::Eigen;
 use std::collections::HashMap;
 
 /// `E x^A` for every term of `f`, in its order, as `method` sees it: the derivative of its bound on phi in the

@@ -4,13 +4,16 @@ use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS, dense_refusal, exac
 use super::report::Report;
 use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
-use crate::exact::{self, Exact};
+use crate::exact::{self, Exact, entry_bracket};
 use crate::features::{FeatureSpec, Features};
-use crate::model::{Model, Polynomial, VarSet};
+use crate::model::{FactorModel, Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
+use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, Trw};
+use crate::relax::{
+    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
+};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
 use std::cell::OnceCell;
@@ -60,7 +63,9 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
             settings.solver = Solver::Auto;
         }
         // Equal shares of what is left: a method that ends early leaves its time to the next.
-        let runs = |method: &Method| *method == Method::Exact || relaxation(*method).is_some();
+        let runs = |method: &Method| {
+            *method == Method::Exact || relaxation(*method).is_some() || table_bound(*method).is_some()
+        };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         settings.time_limit_secs = ends.is_limited().then(|| ends.seconds_left() / waiting as f64);
         // Exact inference has no use for a limit below its cost, and was not started if that is high.
@@ -94,13 +99,25 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
     }
 }
 
+/// Methods that work on the model's tables, hard zeros and any number of states included.
+pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
+    match method {
+        Method::Ais => Some(Box::new(Ais)),
+        _ => None,
+    }
+}
+
 /// What the methods work on.
 struct Job<'a> {
     model: &'a Model,
     request: &'a BoundRequest,
     recorder: Recorder<'a>,
-    /// g >= f over the free spins, `None` when no state has positive weight.
+    /// g >= f over the free spins, `None` when no state has positive weight or some variable is no spin.
     majorant: Option<Polynomial>,
+    /// The tables, when there is no such g.
+    tables: Option<FactorModel>,
+    /// Whether the tables alone show that no state has positive weight.
+    impossible: bool,
     /// Where g differs from f: the value of raised zeros.
     floor: Option<f64>,
     /// What the coefficients alone prove, once it is asked for.
@@ -118,7 +135,10 @@ impl<'a> Job<'a> {
             Err(Error::NotApplicable(_)) => (None, None),
             Err(error) => return Err(error),
         };
-        Ok(Job { model, request, recorder, majorant, floor, coefficients: OnceCell::new() })
+        let tables = if majorant.is_none() { Some(model.factors()?) } else { None };
+        let impossible = tables.as_ref().is_some_and(|t| t.zero_floor(request.eps).is_err());
+        let coefficients = OnceCell::new();
+        Ok(Job { model, request, recorder, majorant, tables, impossible, floor, coefficients })
     }
 
     fn polynomial(&self) -> Option<&Polynomial> {
@@ -130,12 +150,17 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        let Some(f) = &self.majorant else {
+        if self.impossible {
             return Ok(self.impossible(method));
-        };
-        let attempt = match method {
-            Method::Exact => self.exact(settings, observer),
-            _ => self.relax(method, f, settings, observer),
+        }
+        let attempt = match (method, table_bound(method), &self.majorant) {
+            (Method::Exact, ..) => self.exact(settings, observer),
+            (_, Some(bound), _) => self.over_tables(bound.as_ref(), settings, observer),
+            (_, None, Some(f)) => self.relax(method, f, settings, observer),
+            (_, None, None) => self
+                .model
+                .polynomial()
+                .and(Err(Error::NotApplicable("the method needs variables of two states".into()))),
         };
         let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
         match attempt {
@@ -154,7 +179,13 @@ impl<'a> Job<'a> {
 
     /// What the coefficients alone prove, for a method that was stopped before it had anything of its own.
     fn from_coefficients(&self, method: Method, stop: StopReason) -> Outcome {
-        let Some(f) = &self.majorant else { return self.impossible(method) };
+        if self.impossible {
+            return self.impossible(method);
+        }
+        let Some(f) = &self.majorant else {
+            let (lower, upper) = self.tables.as_ref().map_or((None, f64::INFINITY), entry_bracket);
+            return (self.recorder.bracket(method, stop.into(), lower, upper), None);
+        };
         let proved = || Solution::from_coefficients(f, self.request.eps, self.floor.is_none());
         let solution = Solution { method, stop, ..self.coefficients.get_or_init(proved).clone() };
         (self.recorder.solution(&solution), Some(solution))
@@ -202,6 +233,17 @@ impl<'a> Job<'a> {
         let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);
         let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
         Ok((self.recorder.exact(&exact), solution))
+    }
+
+    fn over_tables(
+        &self,
+        bound: &dyn TableBound,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let tables = self.model.factors()?;
+        let solution = bound.solve_tables(&tables, self.request.eps, settings, observer)?;
+        Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
     fn relax(
@@ -281,7 +323,7 @@ fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
 
 /// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
 /// monomial, and monomials that become equal are one.
-pub(super) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
+pub(crate) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
     let variables = model.variables();
     let mut new_name = vec![None; variables];
     model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));

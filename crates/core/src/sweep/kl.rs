@@ -5,8 +5,8 @@ use super::record::SweepRecord;
 use crate::features::Features;
 use crate::model::Model;
 use crate::observer::{Monitor, Observer};
+use crate::query::kl::{Distribution, divergence, greedy_with};
 use crate::record::Status;
-use crate::relax::kl::{Distribution, divergence, greedy_with};
 use crate::settings::Settings;
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use super::{Random, decompose, random_features, random_matrix};
 use zbound::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares, Witness};
-use zbound::spectral::{Eigen, Square};
+use zbound::linalg::{Eigen, Square};
 use zbound::{Features, Ising, Polynomial, VarSet};
 
 pub fn single(eps: f64, form: Form) -> Certificate {
@@ -46,8 +46,8 @@ pub fn random_mixture_of_itself(random: &mut Random, f: &Polynomial) -> Certific
         return single(1.0, Form::Elimination { polynomial: f.clone(), order });
     }
     let matrix = hollow(f);
-    let (mut eigen, mut work) = (Eigen::default(), zbound::spectral::EigenWork::default());
-    let _ = zbound::spectral::eigh(&matrix, &mut eigen, &mut work);
+    let (mut eigen, mut work) = (Eigen::default(), zbound::linalg::EigenWork::default());
+    let _ = zbound::linalg::eigh(&matrix, &mut eigen, &mut work);
     single(1.0, Form::Spectral { features: Features::degree(f.d(), 1), matrix, eigen })
 }
 

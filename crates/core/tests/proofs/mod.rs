@@ -2,12 +2,14 @@
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
 pub mod certificates;
+pub mod extremes;
 pub mod reference;
 
 pub use certificates::*;
+pub use extremes::*;
 pub use reference::*;
 use zbound::certify::Interval;
-use zbound::spectral::{Eigen, EigenWork, Square, eigh};
+use zbound::linalg::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Ising, Polynomial, VarSet};
 
 /// SplitMix64: small, seeded, good enough to shuffle test cases.

@@ -1,7 +1,7 @@
 //! The matrix of a Newton step: curvature of everything that depends on the moments.
 
 use crate::error::Result;
-use crate::spectral::Tiled;
+use crate::linalg::Tiled;
 
 /// A symmetric matrix over the moments, built entry by entry, then factored.
 pub(super) struct Curvature(Tiled);

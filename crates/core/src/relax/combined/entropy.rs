@@ -12,7 +12,7 @@ use super::rotated;
 use super::space::{Block, Space};
 use super::spectra::{decompose, function, gaussian_offset, logarithm, raised};
 use super::triples;
-use crate::spectral::{Eigen, EigenWork};
+use crate::linalg::{Eigen, EigenWork};
 
 /// One bound on the entropy, relative to the uniform law.
 #[derive(Clone)]

@@ -12,9 +12,9 @@ use super::separate::{triangles, violated};
 use super::two_tree::TwoTree;
 use super::two_trees::{add_two_trees, small_two_trees};
 use crate::error::Result;
+use crate::linalg::{EigenWork, Square};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
-use crate::spectral::{EigenWork, Square};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

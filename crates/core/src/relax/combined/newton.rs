@@ -4,9 +4,9 @@ use super::curvature::Curvature;
 use super::entropy::{Evaluation, add_curvature};
 use super::pairs::SIGNS;
 use super::program::{Point, Program};
-use crate::relax::logdet::matrix::step_to_boundary;
-use crate::relax::logdet::scaling::Scaling;
-use crate::spectral::{Cholesky, EigenWork, Square, multiply};
+use crate::linalg::scaling::Scaling;
+use crate::linalg::symmetric::step_to_boundary;
+use crate::linalg::{Cholesky, EigenWork, Square, multiply};
 use faer::Par;
 
 /// A direction in all variables.
@@ -197,7 +197,7 @@ impl Step {
         let sigmas: Vec<Square> = sigmas
             .iter()
             .zip(&self.sigmas)
-            .map(|(a, b)| crate::relax::logdet::matrix::plus(a, by.0, b))
+            .map(|(a, b)| crate::linalg::symmetric::plus(a, by.0, b))
             .collect();
         program.mean_product(&moved, &sigmas)
     }
@@ -214,7 +214,7 @@ impl Step {
         Point {
             m: along(&point.m, &self.m, primal),
             t: point.t + primal * self.t,
-            squares: squares.map(|(a, b)| crate::relax::logdet::matrix::plus(a, dual, b)).collect(),
+            squares: squares.map(|(a, b)| crate::linalg::symmetric::plus(a, dual, b)).collect(),
             sides: four(&point.sides, &self.sides, primal),
             nu: four(&point.nu, &self.nu, dual),
             rest: along(&point.rest, &self.rest, primal),

@@ -13,7 +13,7 @@ use super::entropy::{Entropy, Evaluation};
 use super::pairs::{SIGNS, slacks};
 use super::space::Space;
 use super::two_tree::TwoTree;
-use crate::spectral::Square;
+use crate::linalg::Square;
 
 /// The data of the program; triples and graphs are generated while it is solved.
 pub(super) struct Program {

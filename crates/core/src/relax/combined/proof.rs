@@ -8,8 +8,8 @@ use super::program::{Point, Program};
 use super::spectra::{function, raised};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};
+use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::{Ising, Polynomial};
-use crate::spectral::{Eigen, EigenWork, Square, eigh};
 
 /// Sets the smallest multipliers to zero, as many as move the bound by no more than `allowance`: most
 /// inequalities are slack, and a proof need not list them.

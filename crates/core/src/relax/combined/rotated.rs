@@ -3,8 +3,8 @@
 use super::curvature::Curvature;
 use super::space::Block;
 use crate::features::{Classes, Features};
-use crate::optim::{Rows, fill_log_kernel};
-use crate::spectral::{Eigen, Square};
+use crate::linalg::{Eigen, Square};
+use crate::relax::quantum::{Rows, fill_log_kernel};
 use faer::Par;
 use std::sync::Arc;
 
@@ -48,9 +48,9 @@ pub(super) fn add_logarithm(block: &Block, eigen: &Eigen, weight: f64, into: &mu
 mod tests {
     use super::*;
     use crate::features::Features;
+    use crate::linalg::EigenWork;
     use crate::relax::combined::space::Space;
     use crate::relax::combined::spectra::{decompose, logarithm};
-    use crate::spectral::EigenWork;
 
     #[test]
     fn both_ways_to_the_curvature_agree() {

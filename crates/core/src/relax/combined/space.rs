@@ -5,8 +5,8 @@ use super::curvature::Curvature;
 use super::rotated::shared;
 use crate::error::Result;
 use crate::features::{Classes, Features};
+use crate::linalg::Square;
 use crate::model::VarSet;
-use crate::spectral::Square;
 use std::collections::HashMap;
 use std::sync::Arc;
 

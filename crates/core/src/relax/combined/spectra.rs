@@ -1,7 +1,7 @@
 //! Matrix functions behind the spectral entropies.
 
 use super::space::Block;
-use crate::spectral::{Eigen, EigenWork, Square, eigh, multiply};
+use crate::linalg::{Eigen, EigenWork, Square, eigh, multiply};
 
 /// Step of the trapezoid rule for the second derivative of `x log x`, in the logarithm of its
 /// variable; the relative error is at most `(8 pi^2 / step) exp(-2 pi^2 / step)`, two thousandths.

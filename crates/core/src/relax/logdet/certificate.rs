@@ -4,7 +4,7 @@ use super::cuts::SIGNS;
 use super::interior_point::{Point, Program};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::features::Features;
-use crate::spectral::{Eigen, EigenWork, Square, eigh};
+use crate::linalg::{Eigen, EigenWork, Square, eigh};
 
 /// Thresholds, relative to the largest multiplier, below which cuts are left out.
 const PRUNING: [f64; 4] = [1e-2, 1e-4, 1e-6, 1e-8];

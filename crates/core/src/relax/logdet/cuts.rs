@@ -1,8 +1,8 @@
 //! The pairwise inequalities `1 + a mu_i + b mu_j + ab mu_ij >= 0` as a linear map.
 
+use crate::linalg::Square;
 use crate::model::Ising;
 use crate::settings::Pairwise;
-use crate::spectral::Square;
 
 /// Four numbers per pair, in the order of [`SIGNS`].
 pub(super) type Quad = [f64; 4];

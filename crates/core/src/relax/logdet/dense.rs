@@ -1,8 +1,8 @@
 //! The Newton system of small models, assembled over the moments and factorised.
 
 use super::cuts::{Cuts, Quad, first_moments};
-use super::matrix::{cholesky, cholesky_solve};
-use crate::spectral::Square;
+use crate::linalg::Square;
+use crate::linalg::symmetric::{cholesky, cholesky_solve};
 
 /// Cholesky factor of `Y -> sum_k T_k Y T_k + A^T diag(w) A Y` on hollow symmetric matrices, in the
 /// coordinates `y_ij`, i < j, numbered `j (j - 1) / 2 + i`.

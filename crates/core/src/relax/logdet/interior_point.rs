@@ -8,11 +8,11 @@
 //! parameter stops at 1/2.
 
 use super::cuts::{self, Cuts, Quad, zip_quads};
-use super::matrix::{log_det, plus, step_to_boundary};
 use super::newton::{Linearization, Step};
+use crate::linalg::symmetric::{log_det, plus, step_to_boundary};
+use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
-use crate::spectral::{Eigen, EigenWork, Square, eigh};
 
 /// The relaxation in units of eps.
 pub(super) struct Program {

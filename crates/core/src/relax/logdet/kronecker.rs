@@ -1,7 +1,7 @@
 //! The inverse of `Y -> T1 Y T1 + T2 Y T2` on all symmetric matrices, in closed form.
 
-use super::matrix::{congruence, multiply};
-use crate::spectral::{Eigen, EigenWork, Square, eigh};
+use crate::linalg::symmetric::{congruence, multiply};
+use crate::linalg::{Eigen, EigenWork, Square, eigh};
 
 /// V with `T1 = V V^T`, `T2 = V diag(ratios) V^T`, and `R = V^-T`.
 ///

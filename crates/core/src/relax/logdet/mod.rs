@@ -12,20 +12,18 @@ mod cuts;
 mod dense;
 mod interior_point;
 mod kronecker;
-pub(crate) mod matrix;
 mod newton;
-pub(crate) mod scaling;
 mod structured;
 
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
+use crate::linalg::Square;
 use crate::model::Ising;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::relax::Relaxation;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
-use crate::spectral::Square;
 use cuts::Cuts;
 use interior_point::{MAX_ITERATIONS, Outcome, Program};
 

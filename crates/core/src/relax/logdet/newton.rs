@@ -4,10 +4,10 @@ use super::cuts::{Cuts, Quad, zip_quads};
 use super::dense::DenseSystem;
 use super::interior_point::{Point, shifted};
 use super::kronecker::Kronecker;
-use super::matrix::{clear_diagonal, plus};
-use super::scaling::Scaling;
 use super::structured::StructuredSystem;
-use crate::spectral::{EigenWork, Square};
+use crate::linalg::scaling::Scaling;
+use crate::linalg::symmetric::{clear_diagonal, plus};
+use crate::linalg::{EigenWork, Square};
 
 /// A change of every variable of a [`Point`].
 pub(super) struct Step {

@@ -8,8 +8,8 @@
 
 use super::cuts::{Cuts, Quad, SIGNS};
 use super::kronecker::{Kronecker, Sparse};
-use super::matrix::{cholesky, cholesky_solve, clear_diagonal, plus};
-use crate::spectral::Square;
+use crate::linalg::Square;
+use crate::linalg::symmetric::{cholesky, cholesky_solve, clear_diagonal, plus};
 
 /// `Y -> K Y + A^T diag(w) A Y` on hollow symmetric matrices.
 pub(super) struct StructuredSystem<'a> {
@@ -131,11 +131,11 @@ impl<'a> StructuredSystem<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::EigenWork;
+    use crate::linalg::symmetric::{lower_inverse, multiply};
     use crate::model::Ising;
     use crate::relax::logdet::dense::DenseSystem;
-    use crate::relax::logdet::matrix::{lower_inverse, multiply};
     use crate::settings::Pairwise;
-    use crate::spectral::EigenWork;
 
     fn wave(k: usize) -> f64 {
         ((k * k + 3 * k) as f64 * 12.9898).sin()

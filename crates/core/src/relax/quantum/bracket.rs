@@ -1,14 +1,14 @@
 //! Brackets of the relaxation's value that can be tightened, for comparing feature sets.
 
+use super::General;
 use super::NEWTON_ITERATIONS;
 use super::lifted::{Lifted, Task};
+use super::path_newton::{self, Outcome, Pace};
 use crate::error::Result;
+use crate::linalg::Square;
 use crate::observer::{Monitor, Observer};
-use crate::optim::General;
-use crate::optim::path_newton::{self, Outcome, Pace};
 use crate::problem::Problem;
 use crate::settings::{Settings, Solver};
-use crate::spectral::Square;
 
 /// A bracket in plain floating point, and where to go on from.
 pub(crate) struct Bracket {

@@ -1,15 +1,15 @@
 //! The relaxation as a problem in matrices, and the algorithms that solve it.
 
 use super::moments::{linear_moments, named_moments, state_moments};
+use super::path_newton::{self, Pace};
+use super::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller};
 use crate::error::Result;
 use crate::features::Classes;
+use crate::linalg::{Eigen, EigenWork, Gibbs, Square, eigh};
 use crate::observer::Monitor;
-use crate::optim::path_newton::{self, Pace};
-use crate::optim::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller};
 use crate::problem::Problem;
 use crate::settings::{Settings, Solver};
 use crate::solution::StopReason;
-use crate::spectral::{Eigen, EigenWork, Gibbs, Square, eigh};
 use std::sync::Arc;
 
 /// A way to minimise the dual.

@@ -4,19 +4,35 @@
 //! stops at, the matrix `F' = F - Y` with its eigenpairs is a certificate.
 
 mod bracket;
+mod chambolle_pock;
+mod class_rows;
+mod diagonal;
+mod general;
+mod interior_point;
 mod lifted;
+mod moment_system;
 mod moments;
+mod normal_matrix;
+mod path_newton;
+mod soft_state;
+mod stopping;
+mod ties;
 
 use super::Relaxation;
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::{Error, Result};
+use crate::linalg::Square;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
-use crate::spectral::Square;
 pub(crate) use bracket::Bracket;
+pub(crate) use class_rows::Rows;
+use diagonal::{Ahead, Diagonal};
+use general::General;
 use lifted::{Algorithm, Lifted, Point, Task};
+pub(crate) use moment_system::fill_log_kernel;
+use normal_matrix::moments_are_smaller;
 
 /// The quantum relaxation with the problem's features.
 ///

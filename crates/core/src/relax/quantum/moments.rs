@@ -1,10 +1,10 @@
 //! The moments a user asks for, out of the moment matrix.
 
+use super::Ahead;
 use crate::features::Classes;
+use crate::linalg::Gibbs;
 use crate::model::VarSet;
-use crate::optim::Ahead;
 use crate::problem::Problem;
-use crate::spectral::Gibbs;
 
 /// `E x_i` and `E x_i x_j` (per edge) for (1, x).
 pub(super) fn linear_moments(ahead: &Ahead, problem: &Problem) -> (Vec<f64>, Vec<f64>) {

@@ -13,6 +13,7 @@ mod quadratic;
 mod report;
 mod resistance;
 mod rho;
+mod simplex_qp;
 mod solve;
 pub(crate) mod spanning;
 pub(crate) mod trees;

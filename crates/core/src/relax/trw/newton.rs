@@ -6,7 +6,7 @@
 //! leaves a system on the spins with the sparsity of the graph.
 
 use super::trees::{Messages, Scaled};
-use crate::optim::graph_system::GraphSystem;
+use crate::linalg::graph_system::GraphSystem;
 use crate::relax::forest::message;
 
 /// Newton steps before giving up.

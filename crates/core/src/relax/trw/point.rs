@@ -8,7 +8,7 @@
 
 use super::edge::EdgeState;
 use super::trees::Scaled;
-use crate::optim::graph_system::GraphSystem;
+use crate::linalg::graph_system::GraphSystem;
 use crate::relax::forest::log_cosh;
 
 /// Spins frozen harder than this count as this frozen in the scaling of the Newton system.

@@ -5,10 +5,10 @@
 //! are found without solving the inner problem again.
 
 use super::point::Point;
+use super::simplex_qp::SimplexQp;
 use super::spanning::max_spanning_forest;
 use super::trees::Scaled;
-use crate::optim::graph_system::GraphSystem;
-use crate::optim::simplex_qp::SimplexQp;
+use crate::linalg::graph_system::GraphSystem;
 
 /// `B(rho) + g . (rho' - rho) + (rho' - rho) H (rho' - rho) / 2` around one point.
 pub(super) struct QuadraticModel<'a> {

@@ -1,9 +1,9 @@
 //! Uniform spanning forests: their edge probabilities, and mixtures of explicit forests that have them.
 
+use super::simplex_qp::SimplexQp;
 use super::spanning::{DisjointSets, cover, max_spanning_forest, stars};
 use super::wilson::{SAMPLES, sampled_frequencies};
-use crate::optim::graph_system::GraphSystem;
-use crate::optim::simplex_qp::SimplexQp;
+use crate::linalg::graph_system::GraphSystem;
 
 /// Distance from the wanted edge probabilities at which a decomposition is exact.
 const DECOMPOSITION_TOL: f64 = 1e-13;

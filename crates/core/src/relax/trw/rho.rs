@@ -11,7 +11,7 @@ use super::point::Point;
 use super::quadratic::QuadraticModel;
 use super::spanning::max_spanning_forest;
 use super::trees::{Mixture, Scaled};
-use crate::optim::graph_system::GraphSystem;
+use crate::linalg::graph_system::GraphSystem;
 use crate::relax::forest::Forest;
 
 /// The quadratic model is minimised to this fraction of the gap at the point, once steps are full.

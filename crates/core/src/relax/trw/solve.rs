@@ -7,9 +7,9 @@ use super::point::Point;
 use super::report::Outcome;
 use super::rho::{INNER_TOL, Inner, RhoSearch, best_vertex};
 use super::trees::{Messages, Mixture};
+use crate::linalg::graph_system::GraphSystem;
+use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::observer::Monitor;
-use crate::optim::graph_system::GraphSystem;
-use crate::optim::lbfgs::{LbfgsOptions, minimise};
 use crate::settings::Solver;
 use crate::solution::StopReason;
 
