@@ -6,6 +6,7 @@
 //! Every printed bound is re-derived from such a certificate in outward-rounded arithmetic.
 
 pub mod certify;
+mod deadline;
 mod error;
 pub mod exact;
 mod features;
@@ -23,6 +24,7 @@ mod settings;
 mod solution;
 pub mod sweep;
 
+pub use deadline::Deadline;
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};
 pub use model::{

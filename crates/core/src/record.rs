@@ -4,6 +4,7 @@
 //! enclosure. Floats are written with the shortest digits that read back bit for bit; infinities
 //! and NaN become null and `reason` says why.
 
+use crate::certify;
 use crate::error::Result;
 use crate::exact::Exact;
 use crate::model::{Model, Polynomial, VarSet};
@@ -29,6 +30,14 @@ pub struct BoundRecord {
     pub results: Vec<MethodRecord>,
     /// The best certified sides over all methods.
     pub best: BestRecord,
+}
+
+impl BoundRecord {
+    /// Says of the methods that were not reached that the user stopped the run, not the time limit.
+    pub fn mark_cancelled(&mut self) {
+        let unreached = |r: &&mut MethodRecord| r.reason.as_deref() == Some(crate::solution::FALLBACK);
+        self.results.iter_mut().filter(unreached).for_each(|r| r.status = Status::Cancelled);
+    }
 }
 
 /// The model in one line.
@@ -292,6 +301,30 @@ impl<'a> Recorder<'a> {
             effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
+        }
+    }
+
+    /// The record of proved sides of phi that no method gave.
+    pub(crate) fn bracket(
+        &self,
+        method: Method,
+        status: Status,
+        lower: Option<f64>,
+        upper: f64,
+    ) -> MethodRecord {
+        let count = |&i: &usize| certify::Interval::point(f64::from(self.model.cardinality(i))).log();
+        let states = self.free.iter().fold(certify::Interval::ZERO, |sum, i| sum + count(i));
+        let log_z = |phi: f64| certify::Interval::point(phi) + certify::Interval::point(self.eps) * states;
+        let (lower, upper) = (lower.and_then(finite), finite(upper));
+        MethodRecord {
+            phi: Sides { lower, upper, estimate: None },
+            log_z: Sides {
+                lower: lower.and_then(|v| finite(log_z(v).lo)),
+                upper: upper.and_then(|v| finite(log_z(v).hi)),
+                estimate: None,
+            },
+            certified: lower.is_some() || upper.is_some(),
+            ..self.empty(method, status, crate::solution::FALLBACK)
         }
     }
 

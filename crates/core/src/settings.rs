@@ -1,5 +1,6 @@
 //! Every knob, its default and its legal range.
 
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -173,8 +174,10 @@ pub struct Settings {
     pub tol: f64,
     /// Iteration cap of the outermost loop; `None` lets each algorithm use its own.
     pub max_iterations: Option<usize>,
-    /// Wall-clock limit in seconds, >= 0.
+    /// Wall-clock limit in seconds, >= 0, from the start of the solve; never beyond [`Settings::deadline`].
     pub time_limit_secs: Option<f64>,
+    /// When the run that this solve is part of has to end, and the flag that cancels it. Default none.
+    pub deadline: Deadline,
     /// Threads for independent sub-problems (candidates, blocks of states). Default 1.
     pub threads: usize,
     /// Algorithm. Default `Auto`.
@@ -205,6 +208,7 @@ impl Default for Settings {
             tol: 1e-8,
             max_iterations: None,
             time_limit_secs: None,
+            deadline: Deadline::default(),
             threads: 1,
             solver: Solver::Auto,
             rho: Rho::Optimized,
@@ -239,6 +243,8 @@ with! {
     with_max_iterations: max_iterations Option<usize>;
     /// Sets [`Settings::time_limit_secs`].
     with_time_limit: time_limit_secs Option<f64>;
+    /// Sets [`Settings::deadline`].
+    with_deadline: deadline Deadline;
     /// Sets [`Settings::threads`].
     with_threads: threads usize;
     /// Sets [`Settings::solver`].
@@ -258,6 +264,16 @@ with! {
 }
 
 impl Settings {
+    /// When a solve that starts now has to end.
+    pub(crate) fn ends(&self) -> Deadline {
+        self.deadline.within(self.time_limit_secs)
+    }
+
+    /// The same settings for a part of a solve, which may take `seconds` and ends with the whole.
+    pub(crate) fn for_part(&self, whole: &Deadline, seconds: Option<f64>) -> Self {
+        Settings { deadline: whole.clone(), time_limit_secs: seconds, ..self.clone() }
+    }
+
     /// Refuses what needs more than the memory limit, saying what it is and what to do.
     pub(crate) fn require_memory(&self, bytes: u64, what: impl Display, hint: &str) -> Result<()> {
         if bytes <= self.memory_limit {

@@ -2,7 +2,7 @@
 
 use super::bench_quantum::Plan;
 use crate::output;
-use crate::progress::Watch;
+use crate::signals::Signals;
 use crate::table::duration;
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, Table, presets};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use zbound::generate::{Family, GenerateSpec, Graph, generate};
 use zbound::record::{BoundRecord, Status};
 use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
-use zbound::{Model, Settings};
+use zbound::{Flow, Model, Progress, Settings};
 
 const EXAMPLES: &str = "\
 Times are wall-clock seconds of one run each, certification included; upper bounds are on log Z.
@@ -96,7 +96,8 @@ impl Args {
         if self.topic == Topic::Combined {
             return super::bench_combined::run(&self.d, self.tol, self.seed, self.draws, self.json);
         }
-        let mut watch = Watch::new()?;
+        let signals = Signals::take_over()?;
+        let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
         let mut models = Vec::new();
         let mut code = 0;
         for &d in &self.d {
@@ -108,7 +109,6 @@ impl Args {
                 break;
             }
         }
-        watch.finish();
         match self.json {
             true => output::print_json(&BenchRecord {
                 schema: "zbound.bench/1",

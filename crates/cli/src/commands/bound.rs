@@ -2,13 +2,15 @@
 
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
-use crate::progress::Watch;
+use crate::supervise::{Ended, Run};
 use crate::{table, uai};
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use zbound::run::{BoundRequest, MethodChoice, Report, bound};
+use std::time::Instant;
+use zbound::run::{BoundRequest, MethodChoice, Outcome, Report, bound};
 use zbound::{FeatureSpec, Greedy, Method, Model, Pairwise, Rho, Settings, Silent, Solver};
 
 const EXAMPLES: &str = "\
@@ -56,12 +58,8 @@ pub(crate) struct Args {
     /// Relative gap at which a method has converged
     #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true)]
     tol: f64,
-    /// Seconds for all methods together; what they hold then is certified and printed
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    time_limit: Option<f64>,
-    /// Threads for independent sub-problems; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    threads: usize,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Algorithm: newton, chambolle-pock, interior-point, message-passing or auto
     #[arg(long, value_name = "A", default_value = "auto")]
     solver: Solver,
@@ -149,20 +147,17 @@ fn parse_greedy(text: &str) -> Result<Greedy, String> {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
-        let request = self.request()?;
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
+        let request = self.request(&run)?;
         request.validate()?;
         if let Some(path) = &self.certificate {
             check_directory(path)?;
         }
-        // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
-        let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
-        let model = self.model.read()?;
-        drop(preparing.map(std::thread::JoinHandle::join));
-        answer(&model, &request, &self.output, self.certificate.as_deref())
+        answer(&run, self.model, request, &self.output, self.certificate.as_deref())
     }
 
-    fn request(&self) -> Result<BoundRequest> {
+    fn request(&self, run: &Run) -> Result<BoundRequest> {
         let mut request = BoundRequest::default();
         request.methods = choice(&self.method)?;
         request.eps = self.eps;
@@ -170,10 +165,9 @@ impl Args {
         request.want_pairwise = self.pair_moments;
         request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());
-        request.settings = Settings::default()
+        let settings = run.settings.clone();
+        request.settings = settings
             .with_tol(self.tol)
-            .with_time_limit(self.time_limit)
-            .with_threads(self.threads)
             .with_solver(self.solver)
             .with_greedy(self.greedy)
             .with_greedy_batch(self.greedy_batch)
@@ -206,35 +200,69 @@ pub(crate) fn choice(methods: &[MethodArg]) -> Result<MethodChoice> {
     }
 }
 
-/// Bounds, prints, and writes the certificate: the part that `zbound exact` shares.
+/// What the work of this command hands back.
+struct Answer {
+    model: Model,
+    report: Report,
+    /// eps log Z for the table.
+    exact: Option<f64>,
+}
+
+/// Reads, bounds, prints, and writes the certificate: the part that `zbound exact` shares.
 pub(crate) fn answer(
-    model: &Model,
-    request: &BoundRequest,
+    run: &Run,
+    source: ModelArgs,
+    request: BoundRequest,
     output: &OutputArgs,
     certificate: Option<&Path>,
 ) -> Result<u8> {
-    let mut watch = Watch::new()?;
-    let report = bound(model, request, &mut watch)?;
-    watch.finish();
+    let asked = request.clone();
+    let ended = run.supervise(move |watch, board| {
+        // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
+        let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
+        let model = source.read()?;
+        drop(preparing.map(std::thread::JoinHandle::join));
+        let report = bound(&model, &asked, &mut watch.posting(board))?;
+        let exact = exact_value(&model, &asked, &report);
+        Ok(Answer { model, report, exact })
+    })?;
+    let (record, done) = match ended {
+        Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
+        Ended::Done(answer) => (answer.report.record.clone(), Some(answer)),
+        Ended::Left(mut record) => {
+            if run.is_stopped() {
+                record.mark_cancelled();
+            }
+            (record, None)
+        }
+    };
     let format = if output.json { OutputFormat::Json } else { output.output_format };
     match format {
-        OutputFormat::Json => output::print_json(&report.record)?,
-        OutputFormat::Uai => output::print(&uai::render(&report.record)?)?,
+        OutputFormat::Json => output::print_json(&record)?,
+        OutputFormat::Uai => output::print(&uai::render(&record)?)?,
         OutputFormat::Text => {
-            output::print(&table::render(&report.record, exact_value(model, request, &report)))?;
+            output::print(&table::render(&record, done.as_ref().and_then(|answer| answer.exact)))?;
         }
     }
+    let mut code = Outcome::of(&request, &record).exit_code();
+    let written = |path: &Path| match &done {
+        Some(answer) => answer.report.write_certificate(&answer.model, path),
+        None => Ok(false),
+    };
     if let Some(path) = certificate
-        && !report.write_certificate(model, path)?
+        && !written(path)?
     {
         output::warn("no certificate was written: no bound comes with one");
-        return Ok(report.outcome.exit_code().max(EXIT_INCOMPLETE));
+        code = code.max(EXIT_INCOMPLETE);
     }
-    Ok(report.outcome.exit_code())
+    Ok(run.exit_code(code))
 }
 
 /// Elementary operations that the distance to the exact value is worth in a table.
 const GLANCE_OPERATIONS: f64 = 1e7;
+
+/// Spins up to which planning exact inference is quick, whatever the graph.
+const GLANCE_SPINS: usize = 2000;
 
 /// eps log Z for the table, when exact inference costs next to nothing.
 fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option<f64> {
@@ -245,8 +273,12 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
     if let Some(result) = report.record.results.iter().find(|r| r.method == Method::Exact) {
         return result.log_z.estimate;
     }
+    // A glance is not worth a second past the limit.
+    if request.settings.deadline.stop().is_some() || model.d() > GLANCE_SPINS {
+        return None;
+    }
     let cost = zbound::exact::estimate(model, &request.settings).ok()?;
-    let settings = Settings::default();
+    let settings = Settings::default().with_deadline(request.settings.deadline.clone());
     (cost.operations < GLANCE_OPERATIONS)
         .then(|| zbound::exact::exact(model, request.eps, &settings, &mut Silent).ok())
         .flatten()

@@ -38,6 +38,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether `record` meets `request`: also for a document that an observer got in the middle of a run.
+    pub fn of(request: &BoundRequest, record: &BoundRecord) -> Self {
+        outcome(request, &record.results, extreme(&record.results, |r| r.log_z.upper.map(|v| -v)))
+    }
+
     /// The exit code of the command line.
     pub fn exit_code(self) -> u8 {
         match self {
