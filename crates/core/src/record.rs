@@ -30,6 +30,9 @@ pub struct BoundRecord {
     pub results: Vec<MethodRecord>,
     /// The best certified sides over all methods.
     pub best: BestRecord,
+    /// What more time or memory would buy, said by `auto` when the bracket is not closed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
 }
 
 impl BoundRecord {

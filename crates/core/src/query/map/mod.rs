@@ -166,7 +166,8 @@ impl Map {
         let left = settings.time_limit_secs.map(|limit| (limit - start.elapsed().as_secs_f64()).max(0.0));
         let rest = settings.clone().with_time_limit(left);
         let assignment = assignment(f, &found, &rest, &mut Monitor::new(&rest, usize::MAX, observer));
-        let solution = MapSolution { features: resolved, iterations, ..finish(f, found, assignment, settings) };
+        let solution =
+            MapSolution { features: resolved, iterations, ..finish(f, found, assignment, settings) };
         Ok(MapSolution { seconds: start.elapsed().as_secs_f64(), ..solution })
     }
 
