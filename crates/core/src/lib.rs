@@ -21,6 +21,7 @@ pub mod run;
 mod settings;
 mod solution;
 pub mod sweep;
+mod tables;
 
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};
