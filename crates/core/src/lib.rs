@@ -23,6 +23,7 @@ pub mod search;
 mod settings;
 mod solution;
 pub mod sweep;
+mod tables;
 
 pub use deadline::Deadline;
 pub use error::{Error, Result};

@@ -1,6 +1,6 @@
 //! What methods cost on a model: the one place that everything that chooses asks.
 
-use crate::exact;
+use crate::exact::{self, Wanted};
 use crate::model::Model;
 use crate::settings::Settings;
 
@@ -37,11 +37,8 @@ impl Estimate {
     }
 }
 
-/// Operations of exact inference per second and thread (enumeration 3.4 - 4.2e9 states of 8 operations each).
-const OPERATIONS_PER_SECOND: f64 = 2e9;
-
-/// Exact inference; `None` when no plan exists that could be carried out.
-pub(crate) fn exact(model: &Model, settings: &Settings) -> Option<Estimate> {
-    let cost = exact::estimate(model, settings).ok()?;
-    Some(Estimate { seconds: cost.operations / OPERATIONS_PER_SECOND, bytes: cost.bytes })
+/// Exact inference of what is wanted; `None` when no plan exists that could be carried out.
+pub(crate) fn exact(model: &Model, wanted: Wanted, settings: &Settings) -> Option<Estimate> {
+    let cost = exact::estimate_for(model, wanted, settings).ok()?;
+    cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
 }

@@ -4,7 +4,7 @@ use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
 use super::report::Report;
 use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
-use crate::exact::{self, Exact, entry_bracket};
+use crate::exact::{self, Exact, Wanted, entry_bracket};
 use crate::features::{FeatureSpec, Features};
 use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};
 use crate::observer::Observer;
@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
             return Ok(self.impossible(method));
         }
         let attempt = match (method, table_bound(method)) {
-            (Method::Exact, _) => self.exact(settings, observer),
+            (Method::Exact, _) => self.exact(Wanted::ALL, settings, observer),
             (_, Some(bound)) => self.over_tables(bound.as_ref(), settings, observer),
             (_, None) => match self.majorant()? {
                 Some((f, floor)) => self.relax(method, f, *floor, settings, observer),
@@ -196,13 +196,26 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn exact(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        if !self.request.is_explicit()
+    /// Exact inference of what is wanted, which the caller knows to be affordable.
+    pub(super) fn run_exact(
+        &self,
+        wanted: Wanted,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        match self.exact(wanted, settings, observer) {
+            Err(Error::Interrupted(stop)) => self.from_coefficients(Method::Exact, stop),
+            other => other,
+        }
+    }
+
+    fn exact(&self, wanted: Wanted, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
+        if self.request.methods == MethodChoice::All
             && let Some(why) = exact_refusal(self.model, settings)
         {
             return Err(Error::NotApplicable(why));
         }
-        let exact = exact::exact(self.model, self.request.eps, settings, observer)?;
+        let exact = exact::exact_with(self.model, self.request.eps, wanted, settings, observer)?;
         let proof = if self.request.want_certificate { self.polynomial()? } else { None };
         let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
         Ok((self.recorder.exact(&exact), solution))

@@ -2,6 +2,7 @@
 
 use super::cost;
 use crate::error::{Error, Result};
+use crate::exact::Wanted;
 use crate::features::FeatureSpec;
 use crate::model::Model;
 use crate::problem::EPS_RANGE;
@@ -107,7 +108,7 @@ const CANDIDATE_OPERATIONS: f64 = 240.0;
 /// Why `all` does not start exact inference within `seconds`, if it does not.
 pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String> {
     let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS);
-    let Some(cost) = cost::exact(model, settings) else {
+    let Some(cost) = cost::exact(model, Wanted::ALL, settings) else {
         return Some("exact inference has no plan that could be carried out here".into());
     };
     (cost.seconds > seconds).then(|| {

@@ -4,6 +4,8 @@ use super::cost::{self, Estimate};
 use super::job::{Job, Outcome};
 use crate::deadline::Deadline;
 use crate::error::Result;
+use crate::exact::Wanted;
+use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
 use crate::settings::{Method, Settings, Solver};
@@ -18,6 +20,9 @@ const AT_ONCE_SECS: f64 = 0.25;
 /// Exact inference is begun when it is expected to fit this many times into the time left: estimates are right within
 /// a factor of three, and a run that does not end gives nothing.
 const EXACT_CAUTION: f64 = 1.5;
+
+/// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
+const HOPELESS_SECS: f64 = 86_400.0;
 
 /// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
 const CLOSED: f64 = 1e-6;
@@ -136,9 +141,9 @@ pub(super) fn run(
     let mut portfolio =
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
-    let exact = cost::exact(job.model, &settings);
-    if exact.as_ref().is_some_and(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
-        portfolio.try_method(job, (Method::Exact, 1.0), &settings, observer)?;
+    let exact = Plan::of(job.model, &settings);
+    if exact.all.as_ref().is_some_and(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
+        portfolio.try_exact(job, Wanted::ALL, &settings, observer)?;
     }
     for method in shape.quick() {
         if portfolio.is_done(job, &ends, observer) {
@@ -147,9 +152,10 @@ pub(super) fn run(
         let seconds = (QUICK.0 * ends.seconds_left()).min(QUICK.1);
         portfolio.try_for(job, method, Some(seconds), &settings, observer)?;
     }
-    let affordable = |e: &Estimate| EXACT_CAUTION * e.seconds <= ends.seconds_left() && e.fits(&settings);
-    if exact.as_ref().is_some_and(affordable) && !portfolio.is_done(job, &ends, observer) {
-        portfolio.try_method(job, (Method::Exact, 1.0), &settings, observer)?;
+    if let Some(wanted) = exact.affordable(&settings)
+        && !portfolio.is_done(job, &ends, observer)
+    {
+        portfolio.try_exact(job, wanted, &settings, observer)?;
     }
     let mut steps = shape.steps();
     while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
@@ -164,8 +170,37 @@ pub(super) fn run(
         steps.truncate(1);
         steps.iter_mut().for_each(|step| step.1 = 1.0);
     }
-    portfolio.advice = portfolio.advise(job, exact.as_ref(), &ends);
+    portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
+}
+
+/// What exact inference would cost: with marginals and a maximiser, and where that is too much, log Z alone.
+struct Plan {
+    all: Option<Estimate>,
+    log_z: Option<Estimate>,
+}
+
+impl Plan {
+    fn of(model: &Model, settings: &Settings) -> Self {
+        let all = cost::exact(model, Wanted::ALL, settings);
+        let is_too_much =
+            |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
+        let log_z =
+            all.as_ref().filter(|e| is_too_much(e)).and_then(|_| cost::exact(model, Wanted::LOG_Z, settings));
+        Plan { all, log_z }
+    }
+
+    /// What can be had in the time left.
+    fn affordable(&self, settings: &Settings) -> Option<Wanted> {
+        let fits = |e: &Option<Estimate>| {
+            let left = settings.deadline.seconds_left();
+            e.as_ref().is_some_and(|e| EXACT_CAUTION * e.seconds <= left && e.fits(settings))
+        };
+        if fits(&self.all) {
+            return Some(Wanted::ALL);
+        }
+        fits(&self.log_z).then_some(Wanted::LOG_Z)
+    }
 }
 
 /// What the portfolio found.
@@ -188,6 +223,19 @@ impl Portfolio {
     ) -> Result<()> {
         let left = settings.deadline.seconds_left();
         self.try_for(job, method, (share < 1.0).then_some(share * left), settings, observer)
+    }
+
+    fn try_exact(
+        &mut self,
+        job: &Job<'_>,
+        wanted: Wanted,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        observer.begin(Method::Exact);
+        let outcome = job.run_exact(wanted, settings, observer)?;
+        self.absorb(outcome);
+        job.announce(&self.summary, &self.results, &[], observer)
     }
 
     fn try_for(
@@ -257,11 +305,12 @@ impl Portfolio {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
-    fn advise(&self, job: &Job<'_>, exact: Option<&Estimate>, ends: &Deadline) -> Option<String> {
+    fn advise(&self, job: &Job<'_>, exact: &Plan, ends: &Deadline) -> Option<String> {
         if self.is_closed(job.request.target_gap) {
             return None;
         }
-        let exact = exact.filter(|e| e.seconds < 1e5).map(|e| {
+        let cheapest = exact.log_z.as_ref().or(exact.all.as_ref());
+        let exact = cheapest.filter(|e| e.seconds < HOPELESS_SECS).map(|e| {
             let limit = if e.fits(&job.request.settings) { "" } else { " (above the memory limit)" };
             format!("exact inference would take about {}, {}{limit}", e.time(), e.memory())
         });

@@ -3,6 +3,7 @@
 use super::intervals::share_of;
 use crate::certify::Interval;
 use crate::error::{Error, Result};
+use crate::exact::Wanted;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::Status;
@@ -172,7 +173,8 @@ const CHEAP_SECS: f64 = 0.1;
 
 fn exact_is_cheap(model: &Model, request: &BoundRequest) -> bool {
     let settings = &request.settings;
-    cost::exact(model, settings).is_some_and(|cost| cost.seconds <= CHEAP_SECS && cost.fits(settings))
+    cost::exact(model, Wanted::LOG_Z, settings)
+        .is_some_and(|cost| cost.seconds <= CHEAP_SECS && cost.fits(settings))
 }
 
 /// The methods behind every interval.
