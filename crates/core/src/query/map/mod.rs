@@ -202,7 +202,8 @@ fn finish(
     monitor: &Monitor<'_>,
 ) -> MapSolution {
     let effort = if found.stop == StopReason::Cancelled { Effort::Short } else { Effort::Full };
-    let tried = found.factors.iter().map(|v| rounding::round(f, v, settings.seed, effort));
+    let ends = monitor.deadline();
+    let tried = found.factors.iter().map(|v| rounding::round(f, v, settings.seed, effort, ends));
     let value = |x: &Vec<i8>| f.value(x);
     let assignment = tried.reduce(|a, b| if value(&b) > value(&a) { b } else { a }).unwrap_or_default();
     let mut solution = MapSolution {
@@ -225,8 +226,10 @@ fn finish(
                 solution.relaxation_gap = Some(gap);
             }
             // The solver's own idea of the gap is an estimate; the word `converged` is about the proved one.
-            let allowed = (2.0 * settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
-            if solution.stop == StopReason::Converged && !(gap <= allowed) {
+            let allowed = (settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
+            if gap <= allowed {
+                solution.stop = StopReason::Converged;
+            } else if solution.stop == StopReason::Converged {
                 solution.stop = StopReason::Stalled;
             }
             solution.upper = Some(bound);

@@ -32,7 +32,7 @@ pub(super) fn solve(
         _ => f.clone(),
     };
     let constant = f.pairwise_part().constant();
-    let guess = f.value(&rounding::round(f, &Factor::NONE, settings.seed, Effort::Full));
+    let guess = f.value(&rounding::round(f, &Factor::NONE, settings.seed, Effort::Full, monitor.deadline()));
     let size = (guess.abs()).max(1e-3 * (guess - constant).abs());
     let cost = (features.len() as f64).ln().max(1.0);
     let mut eps = TEMPERATURE_SHARE * settings.tol * size / cost;

@@ -2,6 +2,7 @@
 
 use super::Factor;
 use super::random::Normal;
+use crate::deadline::Deadline;
 use crate::model::Polynomial;
 
 /// Hyperplanes drawn per factor.
@@ -11,6 +12,8 @@ const STARTS: usize = 4;
 /// Flips of one tabu search, per spin and in all.
 const FLIPS_PER_SPIN: usize = 150;
 const MAX_FLIPS: usize = 120_000;
+/// Flips, each a look at every spin, between two looks at the clock.
+const POLL_EVERY: usize = 64;
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,13 @@ pub(super) enum Effort {
 
 /// The best assignment found for f, starting from the rows of a factor of the moment matrix of (1, x)
 /// (row 0 belongs to the constant); an empty factor stands for random starts.
-pub(super) fn round(f: &Polynomial, factor: &Factor, seed: u64, effort: Effort) -> Vec<i8> {
+pub(super) fn round(
+    f: &Polynomial,
+    factor: &Factor,
+    seed: u64,
+    effort: Effort,
+    deadline: &Deadline,
+) -> Vec<i8> {
     let d = f.d();
     if d == 0 {
         return Vec::new();
@@ -32,9 +41,12 @@ pub(super) fn round(f: &Polynomial, factor: &Factor, seed: u64, effort: Effort) 
     let mut landscape = Landscape::new(f);
     let mut starts: Vec<(f64, Vec<i8>)> = Vec::new();
     for _ in 0..HYPERPLANES {
+        if !starts.is_empty() && deadline.stop().is_some() {
+            break;
+        }
         let spins = hyperplane(&factor.rows, factor.rank, d, &mut random);
         landscape.set(&spins);
-        landscape.climb();
+        landscape.climb(deadline);
         starts.push((f.value(&landscape.spins), landscape.spins.clone()));
     }
     starts.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -43,7 +55,7 @@ pub(super) fn round(f: &Polynomial, factor: &Factor, seed: u64, effort: Effort) 
     let searches = if effort == Effort::Full { STARTS } else { 0 };
     for (_, spins) in starts.into_iter().take(searches) {
         landscape.set(&spins);
-        let found = landscape.tabu(&mut random);
+        let found = landscape.tabu(&mut random, deadline);
         let value = f.value(&found);
         if value > best.0 {
             best = (value, found);
@@ -141,11 +153,14 @@ impl Landscape {
     }
 
     /// Flips the spin that gains most until none gains.
-    fn climb(&mut self) {
+    fn climb(&mut self, deadline: &Deadline) {
         let d = self.spins.len();
         // Gains carry rounding: anything below this is no gain, or the climb might never end.
         let least = 1e-12 * self.gain.iter().fold(0.0f64, |m, g| m.max(g.abs()));
-        for _ in 0..20 * d {
+        for flip in 0..20 * d {
+            if flip % POLL_EVERY == POLL_EVERY - 1 && deadline.stop().is_some() {
+                return;
+            }
             let Some(i) = self.best(0, |_| true) else { return };
             if !(self.gain[i] > least) {
                 return;
@@ -161,13 +176,16 @@ impl Landscape {
     }
 
     /// Always takes the best flip that was not made lately; returns the best assignment on the way.
-    fn tabu(&mut self, random: &mut Normal) -> Vec<i8> {
+    fn tabu(&mut self, random: &mut Normal, deadline: &Deadline) -> Vec<i8> {
         let d = self.spins.len();
         let tenure = (d / 50).clamp(d.min(3), 20);
         let mut free_at = vec![0usize; d];
         let (mut value, mut top) = (0.0, 0.0);
         let mut best = self.spins.clone();
         for step in 1..=(FLIPS_PER_SPIN * d).min(MAX_FLIPS) {
+            if step % POLL_EVERY == 0 && deadline.stop().is_some() {
+                break;
+            }
             let wins = |i: usize| value + self.gain[i] > top;
             // Plateaus are wide when couplings are whole numbers: no spin may be preferred for its name.
             let offset = random.below(d);
