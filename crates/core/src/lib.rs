@@ -19,9 +19,11 @@ pub mod query;
 pub mod record;
 pub mod relax;
 pub mod run;
+pub mod search;
 mod settings;
 mod solution;
 pub mod sweep;
+mod tables;
 
 pub use deadline::Deadline;
 pub use error::{Error, Result};

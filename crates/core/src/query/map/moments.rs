@@ -2,8 +2,7 @@
 //!
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
-use super::rounding::Effort;
-use super::{Factor, Found, cuts, rounding};
+use super::{Factor, Found, cuts};
 use crate::certify::{Certificate, CertifiedBound, Cut, Form};
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -11,6 +10,7 @@ use crate::model::{Polynomial, VarSet};
 use crate::observer::Monitor;
 use crate::problem::{EPS_RANGE, Problem};
 use crate::relax::{Quantum, Relaxation};
+use crate::search::{Effort, best_spins};
 use crate::settings::Settings;
 use crate::solution::Solution;
 
@@ -32,7 +32,7 @@ pub(super) fn solve(
         _ => f.clone(),
     };
     let constant = f.pairwise_part().constant();
-    let guess = f.value(&rounding::round(f, &Factor::NONE, settings.seed, Effort::Full, monitor.deadline()));
+    let guess = f.value(&best_spins(f, &[], Effort::brief(settings), monitor));
     let size = (guess.abs()).max(1e-3 * (guess - constant).abs());
     let cost = (features.len() as f64).ln().max(1.0);
     let mut eps = TEMPERATURE_SHARE * settings.tol * size / cost;
