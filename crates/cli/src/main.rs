@@ -3,12 +3,9 @@
 mod cli;
 mod commands;
 mod decimal;
-mod figures;
 mod input;
 mod output;
-mod plot;
 mod progress;
-mod report;
 mod sweep;
 mod table;
 mod uai;

@@ -3,6 +3,7 @@
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use zbound::record::{BoundRecord, Interval, MethodRecord};
+use zbound_bench::duration;
 
 /// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances.
 pub(crate) fn render(record: &BoundRecord, exact: Option<f64>) -> String {
@@ -83,23 +84,4 @@ fn row(result: &MethodRecord, exact: Option<f64>, decimals: usize) -> Vec<Cell> 
         cells.insert(4, log_z.upper.map_or_else(none, |v| format!("{:.3e}", (v - exact).max(0.0))));
     }
     cells.into_iter().map(Cell::new).collect()
-}
-
-/// Seconds in a unit that suits them.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_read_naturally() {
-        assert_eq!([2e-5, 0.0123, 7.0].map(duration), ["20 us", "12.3 ms", "7.00 s"]);
-    }
 }

@@ -5,7 +5,7 @@ use crate::decimal::{round_down_display, round_up_display};
 use crate::input::ModelArgs;
 use crate::output;
 use crate::progress::Watch;
-use crate::table::duration;
+use zbound_bench::duration;
 use anyhow::Result;
 use zbound::query::marginals::{MarginalsRecord, marginals};
 use zbound::run::BoundRequest;
