@@ -152,8 +152,11 @@ pub struct MethodRecord {
     pub features: Option<Vec<Vec<usize>>>,
     /// Greedy steps.
     pub steps: Option<Vec<StepRecord>>,
-    /// `P(x_i = +1)` per variable of the file.
+    /// `P(x_i = +1)` per variable of the file; null when some variable has other than two states.
     pub marginals: Option<Vec<f64>>,
+    /// `P(x_i = s)`, a list of states per variable of the file.
+    #[serde(default)]
+    pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
     /// One sentence on anything unusual.
@@ -222,6 +225,7 @@ impl<'a> Recorder<'a> {
             features: None,
             steps: None,
             marginals: None,
+            state_marginals: None,
             pairwise: None,
             reason: Some(reason.into()),
         }
@@ -267,6 +271,7 @@ impl<'a> Recorder<'a> {
                 steps.iter().map(step).collect()
             }),
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
+            state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
@@ -298,7 +303,17 @@ impl<'a> Recorder<'a> {
 
     fn marginals(&self, means: &[f64]) -> Vec<f64> {
         let probability: Vec<f64> = means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect();
-        self.model.expand(&probability, |spin| if spin > 0 { 1.0 } else { 0.0 })
+        self.model.expand(&probability, f64::from)
+    }
+
+    fn state_marginals(&self, free: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut out = self.model.expand(free, |state| vec![f64::from(state)]);
+        for (i, state) in self.model.fixed().iter().enumerate() {
+            if let Some(state) = *state {
+                out[i] = (0..self.model.cardinality(i)).map(|s| f64::from(u8::from(s == state))).collect();
+            }
+        }
+        out
     }
 
     fn pairwise(&self, moments: Option<&[(u32, u32, f64)]>) -> Option<Vec<(usize, usize, f64)>> {

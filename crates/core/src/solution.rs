@@ -96,6 +96,8 @@ pub struct Solution {
     pub steps: Option<Vec<GreedyStep>>,
     /// `E x_i` per free spin.
     pub means: Option<Vec<f64>>,
+    /// Estimates of `P(x_i = s)`, one list of states per free variable, for methods over tables.
+    pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)`.
     pub pairwise: Option<Vec<(u32, u32, f64)>>,
     /// Values along the way.
@@ -122,6 +124,7 @@ impl Solution {
             features: None,
             steps: None,
             means: None,
+            state_marginals: None,
             pairwise: None,
             trace: Vec::new(),
             certificate: None,

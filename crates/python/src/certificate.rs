@@ -62,12 +62,12 @@ impl Certificate {
 
     fn confirm(&self, model: &zbound::Model) -> Result<Proved> {
         let claim = self.claim()?;
-        let given = model.fixed().iter().enumerate().filter_map(|(i, spin)| spin.map(|s| (i, s)));
-        let given: Vec<(usize, i8)> = given.collect();
+        let given = model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s)));
+        let given: Vec<(usize, u32)> = given.collect();
         if !given.is_empty() && given != claim.evidence {
             return Err(Error::Certificate("it is about the same model under other evidence".into()));
         }
-        let model = model.clone().with_evidence(&claim.evidence)?;
+        let model = model.clone().with_states(&claim.evidence)?;
         if claim.zero_floor.is_some() && self.certificate.witness.is_some() {
             return Err(Error::Certificate(
                 "a bound from below on raised table entries proves nothing".into(),

@@ -40,7 +40,7 @@ pub(crate) fn marginal_intervals<'py>(
         let intervals = zbound::query::marginals::marginal_intervals(&problem, &spins, &settings, observer)?;
         let mut found = intervals.into_iter();
         let interval = |&i: &usize| match inner.fixed()[i] {
-            Some(spin) => [0.5 * f64::from(1 + spin); 2],
+            Some(state) => [f64::from(state); 2],
             None => found.next().unwrap_or([0.0, 1.0]),
         };
         Ok(variables.iter().flat_map(interval).collect::<Vec<f64>>())

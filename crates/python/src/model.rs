@@ -60,24 +60,36 @@ impl Model {
         self.inner.warnings.clone()
     }
 
-    /// Variables fixed by evidence, with their spins.
+    /// Variables fixed by evidence, with their spins (states, for variables of other than two states).
     #[getter]
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (i, spin) in self.inner.fixed().iter().enumerate() {
-            spin.map(|spin| dict.set_item(i, spin)).transpose()?;
+        for (i, state) in self.inner.fixed().iter().enumerate() {
+            let value = state.map(|s| match self.inner.cardinality(i) {
+                2 => 2 * i64::from(s) - 1,
+                _ => i64::from(s),
+            });
+            value.map(|value| dict.set_item(i, value)).transpose()?;
         }
         Ok(dict)
     }
 
-    /// The model with some spins fixed: `{variable: -1 or +1}`.
+    /// The model with some variables fixed: `{variable: -1 or +1}`, or a state where there are other than two.
     fn with_evidence(
         &self,
         py: Python<'_>,
-        evidence: std::collections::BTreeMap<usize, i8>,
+        evidence: std::collections::BTreeMap<usize, i64>,
     ) -> PyResult<Model> {
-        let pairs: Vec<_> = evidence.into_iter().collect();
-        let inner = briefly(py, || self.inner.as_ref().clone().with_evidence(&pairs))?;
+        let inner = briefly(py, || {
+            let is_state = |i: usize| i < self.inner.variables() && self.inner.cardinality(i) != 2;
+            let (states, spins): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|&(i, _)| is_state(i));
+            // Out of range is out of range: what does not fit becomes a value that is refused by name.
+            let states: Vec<(usize, u32)> =
+                states.into_iter().map(|(i, s)| (i, u32::try_from(s).unwrap_or(u32::MAX))).collect();
+            let spins: Vec<(usize, i8)> =
+                spins.into_iter().map(|(i, s)| (i, i8::try_from(s).unwrap_or(0))).collect();
+            self.inner.as_ref().clone().with_states(&states)?.with_evidence(&spins)
+        })?;
         Ok(Model { inner: Arc::new(inner), path: self.path.clone(), names: self.names(py) })
     }
 
@@ -104,6 +116,10 @@ impl Model {
         };
         let variables = self.inner.variables();
         let check = |row: Vec<f64>| {
+            if !self.inner.is_binary() {
+                let message = "the model has variables of other than two states".to_owned();
+                return Err(errors::named(py, "ModelError", message));
+            }
             if row.len() != variables || row.iter().any(|s| s.abs() != 1.0) {
                 let message = format!("expected states of {variables} spins, each -1 or +1");
                 return Err(errors::named(py, "ModelError", message));

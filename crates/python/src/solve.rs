@@ -91,8 +91,8 @@ pub(crate) fn exact<'py>(
     let answer = watch.run(py, move |observer| zbound::exact::exact(&inner, eps, &settings, observer))?;
     let free = model.inner.free_variables();
     let means = answer.means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect::<Vec<_>>();
-    let marginals = model.inner.expand(&means, |spin| if spin > 0 { 1.0 } else { 0.0 });
-    let argmax = model.inner.expand(&answer.argmax, |spin| spin);
+    let marginals = model.inner.expand(&means, f64::from);
+    let argmax = model.inner.expand(&answer.argmax, |state| if state == 1 { 1 } else { -1 });
     let pairs = answer.pairwise.iter().map(|&(i, j, v)| (free[i as usize], free[j as usize], v));
     let dict = PyDict::new(py);
     dict.set_item("phi", (answer.phi_bounds.0, answer.phi_bounds.1, answer.phi))?;

@@ -31,10 +31,11 @@ pub(crate) fn reduce<'py>(object: &Bound<'py, Model>) -> PyResult<(Bound<'py, Py
         Units::Energy { beta } => ("energy", beta),
         _ => ("plain", 1.0),
     };
-    let fixed: Vec<i8> = inner.fixed().iter().map(|spin| spin.unwrap_or(0)).collect();
+    let cardinalities: Vec<usize> = (0..inner.variables()).map(|i| inner.cardinality(i) as usize).collect();
+    let domains = (cardinalities, inner.fixed().to_vec());
     let numbers = (inner.variables(), constant, uncertainty);
     let names = model.names.as_ref().map(|names| names.clone_ref(py));
-    let state = (kind, numbers, tables, fixed, units, inner.warnings.clone(), model.path.clone(), names);
+    let state = (kind, numbers, tables, domains, units, inner.warnings.clone(), model.path.clone(), names);
     let restore = py.import("zbound._zbound")?.getattr("_restore")?;
     Ok((restore, state.into_pyobject(py)?))
 }
@@ -47,7 +48,7 @@ pub(crate) fn restore(
     kind: &str,
     numbers: (usize, f64, f64),
     tables: Tables,
-    fixed: Vec<i8>,
+    domains: (Vec<usize>, Vec<Option<u32>>),
     units: (String, f64),
     warnings: Vec<String>,
     path: Option<String>,
@@ -63,7 +64,7 @@ pub(crate) fn restore(
                 Source::Polynomial(f.with_uncertainty(uncertainty)?)
             }
             _ => {
-                let mut model = FactorModel::new(variables);
+                let mut model = FactorModel::with_cardinalities(&domains.0)?;
                 model.add_constant(constant);
                 // Adding rounds up by one place.
                 model.add_uncertainty(uncertainty.next_down());
@@ -71,9 +72,9 @@ pub(crate) fn restore(
                 Source::Factors(model)
             }
         };
-        let evidence: Vec<(usize, i8)> =
-            fixed.iter().enumerate().filter(|(_, spin)| **spin != 0).map(|(i, &spin)| (i, spin)).collect();
-        zbound::Model::new(source).with_evidence(&evidence)
+        let evidence: Vec<(usize, u32)> =
+            domains.1.iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s))).collect();
+        zbound::Model::new(source).with_states(&evidence)
     };
     let mut model = build().map_err(|error| errors::to_py(py, error))?;
     model.warnings = warnings;

@@ -76,12 +76,12 @@ impl Args {
 
 /// What `certificate` proves about `model` under the evidence it names.
 fn verify(model: Model, certificate: &Certificate, claim: &Claim) -> Result<Claim, Error> {
-    let given: Vec<(usize, i8)> =
-        model.fixed().iter().enumerate().filter_map(|(i, spin)| spin.map(|s| (i, s))).collect();
+    let given: Vec<(usize, u32)> =
+        model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s))).collect();
     if !given.is_empty() && given != claim.evidence {
         return Err(Error::Certificate("it is about the same model under other evidence".into()));
     }
-    let model = model.with_evidence(&claim.evidence)?;
+    let model = model.with_states(&claim.evidence)?;
     if claim.zero_floor.is_some() && certificate.witness.is_some() {
         return Err(Error::Certificate("a bound from below on raised table entries proves nothing".into()));
     }

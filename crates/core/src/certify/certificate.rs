@@ -180,8 +180,8 @@ impl Form {
 pub struct Claim {
     /// Free spins.
     pub d: usize,
-    /// Variables of the model's file that are fixed, with their spins.
-    pub evidence: Vec<(usize, i8)>,
+    /// Variables of the model's file that are fixed, with their states.
+    pub evidence: Vec<(usize, u32)>,
     /// Log value to which zero table entries were raised (only upper bounds survive that).
     pub zero_floor: Option<f64>,
     /// `phi <=` this.

@@ -11,9 +11,9 @@ impl Certificate {
     /// # Errors
     /// As [`Certificate::verify`] and [`Certificate::verify_lower`], for the sides that are there; a certificate
     /// with no side; evidence that does not leave as many spins as f has.
-    pub fn claim(&self, f: &Polynomial, fixed: &[Option<i8>]) -> Result<Claim> {
-        let evidence: Vec<(usize, i8)> =
-            fixed.iter().enumerate().filter_map(|(i, spin)| spin.map(|s| (i, s))).collect();
+    pub fn claim(&self, f: &Polynomial, fixed: &[Option<u32>]) -> Result<Claim> {
+        let evidence: Vec<(usize, u32)> =
+            fixed.iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s))).collect();
         if !fixed.is_empty() && fixed.len() - evidence.len() != f.d() {
             return Err(Error::Certificate("the evidence does not fit the model".into()));
         }

@@ -80,7 +80,7 @@ impl Header {
         Header {
             d: claim.d,
             eps: certificate.eps,
-            evidence: claim.evidence.clone(),
+            evidence: claim.evidence.iter().map(|&(i, state)| (i, if state == 1 { 1 } else { -1 })).collect(),
             zero_floor: claim.zero_floor,
             phi_upper: claim.phi_upper,
             phi_lower: claim.phi_lower,
@@ -120,7 +120,7 @@ impl Header {
         }
         let claim = Claim {
             d: self.d,
-            evidence: self.evidence,
+            evidence: self.evidence.iter().map(|&(i, spin)| (i, u32::from(spin > 0))).collect(),
             zero_floor: self.zero_floor,
             phi_upper: self.phi_upper,
             phi_lower: self.phi_lower,

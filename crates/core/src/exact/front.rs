@@ -191,6 +191,7 @@ fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {
         return Ok(enumeration(f.clone()));
     }
     let factors = model.factors()?;
+    factors.require_binary()?;
     let plan = best_plan(&interaction_graph(&factors), settings.seed);
     let operations = plan.entries * OPERATIONS_PER_ENTRY;
     let bytes = plan.bytes();

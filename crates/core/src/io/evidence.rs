@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::text::{Line, Text, Token};
 use crate::error::Result;
 
-/// Pairs `(variable, spin)`.
-type Pairs = Vec<(usize, i8)>;
+/// Pairs `(variable, state)`.
+type Pairs = Vec<(usize, u32)>;
 
-/// Reads evidence as pairs `(variable, -1 | +1)`, with warnings.
+/// Reads evidence as pairs `(variable, state)`, with warnings; `cardinalities` are those of the model.
 ///
 /// Three dialects are told apart by their lines: `k v x v x ...` (2014); `S` alone, then `S`
 /// lines of that form (2010), recognised by an odd number of tokens; `k` alone, then one pair a
@@ -16,18 +16,23 @@ type Pairs = Vec<(usize, i8)>;
 /// Of several 2010 samples the first is used. All of this is said in a warning.
 ///
 /// # Errors
-/// Missing or malformed tokens, an unknown variable, a state other than 0 and 1, two states for
+/// Missing or malformed tokens, an unknown variable, a state it does not have, two states for
 /// one variable; the message names the line.
 ///
 /// ```
-/// let (pairs, warnings) = zbound::io::read_evidence("e", b"2 0 1 3 0", 4)?;
-/// assert_eq!((pairs, warnings.len()), (vec![(0, 1), (3, -1)], 0));
+/// let (pairs, warnings) = zbound::io::read_evidence("e", b"2 0 1 3 2", &[2, 2, 2, 3])?;
+/// assert_eq!((pairs, warnings.len()), (vec![(0, 1), (3, 2)], 0));
 /// # Ok::<(), zbound::Error>(())
 /// ```
-pub fn read_evidence(name: &str, bytes: &[u8], variables: usize) -> Result<(Pairs, Vec<String>)> {
+pub fn read_evidence(name: &str, bytes: &[u8], cardinalities: &[u32]) -> Result<(Pairs, Vec<String>)> {
     let text = Text::decode(name, bytes)?;
-    let mut reader =
-        Reader { text: &text, variables, pairs: Vec::new(), spins: HashMap::new(), warnings: Vec::new() };
+    let mut reader = Reader {
+        text: &text,
+        cardinalities,
+        pairs: Vec::new(),
+        states: HashMap::new(),
+        warnings: Vec::new(),
+    };
     let mut lines = text.lines();
     let Some(first) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
     let is_alone = first.tokens().nth(1).is_none();
@@ -44,9 +49,9 @@ pub fn read_evidence(name: &str, bytes: &[u8], variables: usize) -> Result<(Pair
 
 struct Reader<'a> {
     text: &'a Text<'a>,
-    variables: usize,
+    cardinalities: &'a [u32],
     pairs: Pairs,
-    spins: HashMap<usize, i8>,
+    states: HashMap<usize, u32>,
     warnings: Vec<String>,
 }
 
@@ -102,19 +107,18 @@ impl Reader<'_> {
 
     fn pair(&mut self, variable: Token<'_>, state: Token<'_>) -> Result<()> {
         let i = variable.integer("a variable")?;
-        if i >= self.variables {
-            let d = self.variables;
+        let Some(&q) = self.cardinalities.get(i) else {
+            let d = self.cardinalities.len();
             return Err(variable.error(format!("evidence names variable {i}, the model has {d}")));
-        }
-        let spin = match state.integer("a state")? {
-            0 => -1,
-            1 => 1,
-            _ => return Err(state.expected("state 0 or 1")),
         };
-        if self.spins.insert(i, spin).is_some_and(|old| old != spin) {
+        let found = u32::try_from(state.integer("a state")?).ok().filter(|&s| s < q);
+        let Some(found) = found else {
+            return Err(state.expected(&format!("a state of variable {i}, 0 to {}", q - 1)));
+        };
+        if self.states.insert(i, found).is_some_and(|old| old != found) {
             return Err(state.error(format!("evidence gives variable {i} two states")));
         }
-        self.pairs.push((i, spin));
+        self.pairs.push((i, found));
         Ok(())
     }
 }
@@ -124,12 +128,12 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<(Pairs, Vec<String>)> {
-        read_evidence("e", text.as_bytes(), 9)
+        read_evidence("e", text.as_bytes(), &[2; 9])
     }
 
     #[test]
     fn the_three_dialects_say_the_same() {
-        let expected = vec![(2, 1), (4, -1)];
+        let expected = vec![(2, 1), (4, 0)];
         for text in ["2 2 1 4 0\r\n", "1\n2 2 1 4 0\n", "2\n2 1\n4 0\n\n", "2\n\n2 1 4 0", "2 2 1\n4 0"] {
             assert_eq!(parse(text).unwrap(), (expected.clone(), vec![]), "{text:?}");
         }

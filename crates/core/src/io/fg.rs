@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::tables::{LinearTables, push_linear};
 use super::text::{Text, Token, Tokens};
-use super::uai::check_binary;
+use super::uai::cardinality;
 use super::write::Real;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Source};
@@ -19,21 +19,19 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let count = tokens.integer("the number of factors")?;
     let mut entries_left = text.unlisted_limit();
     let mut factors = Vec::new();
+    let mut states = BTreeMap::new();
     for _ in 0..count {
         let head = tokens.expect("the number of variables of a factor")?;
-        let scope = read_scope(&mut tokens, &head, &mut entries_left)?;
-        let table = read_table(&mut tokens, scope.len())?;
+        let (scope, size) = read_scope(&mut tokens, &head, &mut states, &mut entries_left)?;
+        let table = read_table(&mut tokens, size)?;
         factors.push((scope, table));
     }
     if let Some(extra) = tokens.next() {
         return Err(extra.expected(&format!("the end of the file after {count} factors")));
     }
-    let mut names: BTreeMap<usize, usize> =
-        factors.iter().flat_map(|(scope, _)| scope).map(|&label| (label, 0)).collect();
-    for (next, name) in names.values_mut().enumerate() {
-        *name = next;
-    }
-    let mut model = FactorModel::new(names.len());
+    let names: BTreeMap<usize, usize> = states.keys().copied().zip(0..).collect();
+    let cardinalities: Vec<usize> = states.into_values().collect();
+    let mut model = FactorModel::with_cardinalities(&cardinalities)?;
     for (mut scope, mut table) in factors {
         scope.iter_mut().for_each(|label| *label = names[label]);
         push_linear(&mut model, &scope, &mut table)?;
@@ -54,16 +52,15 @@ pub(super) fn renumbering(name: &str, names: &BTreeMap<usize, usize>) -> Option<
     })
 }
 
-fn read_scope(tokens: &mut Tokens<'_>, head: &Token<'_>, entries_left: &mut usize) -> Result<Vec<usize>> {
+/// The scope of a factor and the number of its joint states; `states` remembers every variable's cardinality.
+fn read_scope(
+    tokens: &mut Tokens<'_>,
+    head: &Token<'_>,
+    states: &mut BTreeMap<usize, usize>,
+    entries_left: &mut usize,
+) -> Result<(Vec<usize>, usize)> {
     let arity = head.integer("the number of variables of a factor")?;
-    let entries = u32::try_from(arity).ok().and_then(|a| 1usize.checked_shl(a));
-    match entries.and_then(|e| entries_left.checked_sub(e)) {
-        Some(left) => *entries_left = left,
-        None => {
-            return Err(head.error(format!("tables up to this one, with {arity} variables, are too large")));
-        }
-    }
-    let mut scope = Vec::with_capacity(arity);
+    let mut scope = Vec::new();
     for _ in 0..arity {
         let token = tokens.expect("a variable")?;
         let label = token.integer("a variable")?;
@@ -72,15 +69,26 @@ fn read_scope(tokens: &mut Tokens<'_>, head: &Token<'_>, entries_left: &mut usiz
         }
         scope.push(label);
     }
+    let mut size = 1usize;
     for &label in &scope {
         let token = tokens.expect("a cardinality")?;
-        check_binary(label, token.integer("a cardinality")?).map_err(|message| token.error(message))?;
+        let q = cardinality(label, &token)?;
+        let known = *states.entry(label).or_insert(q);
+        if known != q {
+            return Err(token.error(format!("variable {label} has cardinality {q} here and {known} before")));
+        }
+        size = size.saturating_mul(q);
     }
-    Ok(scope)
+    match entries_left.checked_sub(size) {
+        Some(left) => *entries_left = left,
+        None => {
+            return Err(head.error(format!("tables up to this one, with {arity} variables, are too large")));
+        }
+    }
+    Ok((scope, size))
 }
 
-fn read_table(tokens: &mut Tokens<'_>, arity: usize) -> Result<Vec<f64>> {
-    let size = 1usize << arity;
+fn read_table(tokens: &mut Tokens<'_>, size: usize) -> Result<Vec<f64>> {
     let head = tokens.expect("the number of table entries")?;
     let listed = head.integer("the number of table entries")?;
     if listed > size {
@@ -111,7 +119,9 @@ pub(super) fn write(model: &LinearTables, out: &mut dyn Write) -> io::Result<()>
     for (scope, table) in &model.factors {
         writeln!(out, "\n{}", scope.len())?;
         let labels: Vec<String> = scope.iter().map(u32::to_string).collect();
-        writeln!(out, "{}\n{}", labels.join(" "), vec!["2"; scope.len()].join(" "))?;
+        let states: Vec<String> =
+            scope.iter().map(|&i| model.cardinalities[i as usize].to_string()).collect();
+        writeln!(out, "{}\n{}", labels.join(" "), states.join(" "))?;
         let nonzero = table.iter().enumerate().filter(|(_, v)| **v != 0.0);
         writeln!(out, "{}", nonzero.clone().count())?;
         for (index, &value) in nonzero {
@@ -144,7 +154,8 @@ mod tests {
     fn errors_name_line_and_expectation() {
         for (text, line, words) in [
             ("", 1, "number of factors"),
-            ("1\n\n1\n0\n3\n1\n0 1", 5, "cardinality 3"),
+            ("1\n\n1\n0\n0\n1\n0 1", 5, "cardinality 0"),
+            ("2\n\n1\n0\n3\n1\n0 1\n\n1\n0\n2\n1\n0 1", 11, "cardinality 2 here and 3 before"),
             ("1\n\n2\n0 0\n2 2\n1\n0 1", 4, "twice"),
             ("1\n\n1\n0\n2\n3\n0 1", 6, "3 entries"),
             ("1\n\n1\n0\n2\n2\n0 1\n2 1", 8, "outside"),
@@ -152,7 +163,8 @@ mod tests {
             ("1\n\n1\n0\n2\n2\n0 1\n1 -1", 8, ">= 0"),
             ("2\n\n1\n0\n2\n2\n0 1\n1 1", 8, "end of the file"),
             ("1\n\n1\n0\n2\n1\n0 1\n1 1", 8, "after 1 factors"),
-            ("1\n60\n0 1", 2, "too large"),
+            ("1\n60\n0 1", 3, "end of the file"),
+            ("1\n2\n0 1\n4294967295 4294967295", 2, "too large"),
             ("1000000000000\n", 1, "end of the file"),
         ] {
             let message = parse(text).unwrap_err().to_string();

@@ -25,6 +25,7 @@ mod evidence;
 mod fg;
 mod format;
 mod json;
+mod json_factors;
 mod qubo;
 mod read;
 mod rudy;

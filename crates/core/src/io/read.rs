@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::text::Text;
-use super::{Format, coo, dimod_json, evidence, fg, json, qubo, rudy, uai};
+use super::{Format, coo, dimod_json, evidence, fg, json, json_factors, qubo, rudy, uai};
 use crate::error::{Error, Result};
 use crate::model::Model;
 
@@ -75,6 +75,7 @@ pub fn read_bytes(name: &str, bytes: &[u8], format: Format, options: &ReadOption
     let text = Text::decode(name, bytes)?;
     let mut model = match format {
         Format::Json if dimod_json::is_dimod(&text) => dimod_json::read(&text, beta)?,
+        Format::Json if json_factors::is_factors(&text) => json_factors::read(&text)?,
         Format::Json => json::read(&text)?,
         Format::Uai => uai::read(&text)?,
         Format::LibDai => fg::read(&text)?,
@@ -86,7 +87,8 @@ pub fn read_bytes(name: &str, bytes: &[u8], format: Format, options: &ReadOption
     };
     let Some(path) = &options.evidence else { return Ok(model) };
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    let (pairs, warnings) = evidence::read_evidence(&path.to_string_lossy(), &bytes, model.variables())?;
+    let cardinalities: Vec<u32> = (0..model.variables()).map(|i| model.cardinality(i)).collect();
+    let (pairs, warnings) = evidence::read_evidence(&path.to_string_lossy(), &bytes, &cardinalities)?;
     model.warnings.extend(warnings);
-    model.with_evidence(&pairs)
+    model.with_states(&pairs)
 }

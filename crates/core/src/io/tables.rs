@@ -41,12 +41,12 @@ fn logarithm(value: f64) -> f64 {
 
 /// A model as a product of nonnegative tables, first variable of a scope fastest.
 pub(super) struct LinearTables {
-    pub(super) d: usize,
+    pub(super) cardinalities: Vec<u32>,
     pub(super) factors: Vec<(Vec<u32>, Vec<f64>)>,
 }
 
 impl LinearTables {
-    /// Exponentiates every table. The constant is spread evenly over the factors, and a spin in
+    /// Exponentiates every table. The constant is spread evenly over the factors, and a variable in
     /// no factor gets a table of ones: neither format has another place for them.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl LinearTables {
             covered[i as usize] = true;
         }
         let bare = (0..d).filter(|&i| !covered[i]);
-        factors.extend(bare.map(|i| (vec![i as u32], vec![0.0; 2])));
+        factors.extend(bare.map(|i| (vec![i as u32], vec![0.0; model.cardinalities()[i] as usize])));
         if factors.is_empty() {
             factors.push((Vec::new(), vec![0.0]));
         }
@@ -77,7 +77,7 @@ impl LinearTables {
                 *value = libm::exp(*value);
             }
         }
-        Ok(LinearTables { d, factors })
+        Ok(LinearTables { cardinalities: model.cardinalities().to_vec(), factors })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::tables::{LinearTables, push_linear};
-use super::text::{Text, Tokens};
+use super::text::{Text, Token, Tokens};
 use super::write::Real;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Source};
@@ -18,15 +18,16 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
         return Err(kind.expected("MARKOV or BAYES"));
     }
     let d = tokens.integer("the number of variables")?;
+    let mut cardinalities = Vec::new();
     for i in 0..d {
         let token = tokens.expect("a cardinality")?;
-        check_binary(i, token.integer("a cardinality")?).map_err(|message| token.error(message))?;
+        cardinalities.push(cardinality(i, &token)?);
     }
-    let scopes = read_scopes(&mut tokens, d)?;
-    let mut model = FactorModel::new(d);
+    let scopes = read_scopes(&mut tokens, &cardinalities)?;
+    let mut model = FactorModel::with_cardinalities(&cardinalities)?;
     let mut table = Vec::new();
     for (k, scope) in scopes.iter().enumerate() {
-        read_table(&mut tokens, k, scope.len(), &mut table)?;
+        read_table(&mut tokens, k, model.table_size(scope), &mut table)?;
         push_linear(&mut model, scope, &mut table)?;
     }
     let mut model = Model::new(Source::Factors(model));
@@ -37,31 +38,28 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     Ok(model)
 }
 
-/// Refuses any cardinality but two, by name.
-pub(super) fn check_binary(variable: usize, cardinality: usize) -> Result<(), String> {
-    match cardinality {
-        2 => Ok(()),
-        _ => Err(format!(
-            "variable {variable} has cardinality {cardinality}: only binary variables (cardinality 2) are supported"
-        )),
+/// A number of states: at least one, and as many as a file could tell apart.
+pub(super) fn cardinality(variable: usize, token: &Token<'_>) -> Result<usize> {
+    let states = token.integer("a cardinality")?;
+    if (1..=u32::MAX as usize).contains(&states) {
+        return Ok(states);
     }
+    Err(token.error(format!(
+        "variable {variable} has cardinality {states}, expected at least 1 and at most {}",
+        u32::MAX
+    )))
 }
 
 /// Scopes in our order, first variable fastest: the file's order reversed.
-fn read_scopes(tokens: &mut Tokens<'_>, d: usize) -> Result<Vec<Vec<usize>>> {
+fn read_scopes(tokens: &mut Tokens<'_>, cardinalities: &[usize]) -> Result<Vec<Vec<usize>>> {
+    let d = cardinalities.len();
     let count = tokens.integer("the number of factors")?;
     let mut scopes: Vec<Vec<usize>> = Vec::new();
     for k in 0..count {
         let head = tokens.expect("the size of a scope")?;
         let arity = head.integer("the size of a scope")?;
-        // A table of 2^arity entries must still follow, two bytes an entry but for the last.
-        let entries = u32::try_from(arity).ok().and_then(|a| 1usize.checked_shl(a));
-        if entries.is_none_or(|e| e > tokens.remaining_bytes().div_ceil(2)) {
-            return Err(head.error(format!(
-                "factor {k} has {arity} variables, but the file is too short for its table of 2^{arity} entries"
-            )));
-        }
-        let mut scope = Vec::with_capacity(arity);
+        let mut scope = Vec::new();
+        let mut entries = 1usize;
         for _ in 0..arity {
             let token = tokens.expect("a variable")?;
             let i = token.integer("a variable")?;
@@ -72,6 +70,13 @@ fn read_scopes(tokens: &mut Tokens<'_>, d: usize) -> Result<Vec<Vec<usize>>> {
                 return Err(token.error(format!("factor {k} names variable {i} twice")));
             }
             scope.push(i);
+            // The table must still follow, two bytes an entry but for the last.
+            entries = entries.saturating_mul(cardinalities[i]);
+            if entries > tokens.remaining_bytes().div_ceil(2) {
+                return Err(token.error(format!(
+                    "factor {k} over {arity} variables: the file is too short for its table of {entries} entries or more"
+                )));
+            }
         }
         scope.reverse();
         scopes.push(scope);
@@ -79,13 +84,18 @@ fn read_scopes(tokens: &mut Tokens<'_>, d: usize) -> Result<Vec<Vec<usize>>> {
     Ok(scopes)
 }
 
-fn read_table(tokens: &mut Tokens<'_>, k: usize, arity: usize, table: &mut Vec<f64>) -> Result<()> {
+fn read_table(
+    tokens: &mut Tokens<'_>,
+    k: usize,
+    expected: Option<usize>,
+    table: &mut Vec<f64>,
+) -> Result<()> {
     let head = tokens.expect("the size of a table")?;
     let size = head.integer("the size of a table")?;
-    if size != 1 << arity {
-        let expected = 1usize << arity;
+    if expected != Some(size) {
+        let expected = expected.unwrap_or(usize::MAX);
         return Err(head.error(format!(
-            "the table of factor {k} has {size} entries, expected {expected} for {arity} binary variables"
+            "the table of factor {k} has {size} entries, expected {expected} for the states of its variables"
         )));
     }
     table.clear();
@@ -102,8 +112,9 @@ fn read_table(tokens: &mut Tokens<'_>, k: usize, arity: usize, table: &mut Vec<f
 
 /// Writes a MARKOV file; scopes are reversed so that tables keep their order.
 pub(super) fn write(model: &LinearTables, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "MARKOV\n{}", model.d)?;
-    writeln!(out, "{}", vec!["2"; model.d].join(" "))?;
+    writeln!(out, "MARKOV\n{}", model.cardinalities.len())?;
+    let cardinalities: Vec<String> = model.cardinalities.iter().map(u32::to_string).collect();
+    writeln!(out, "{}", cardinalities.join(" "))?;
     writeln!(out, "{}", model.factors.len())?;
     for (scope, _) in &model.factors {
         write!(out, "{}", scope.len())?;
@@ -143,13 +154,32 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_states_is_read_and_written() {
+        let text = "MARKOV 3 3 1 2 2 3 0 1 2 1 0 6 1 2 3 4 5 6 3 0.5 0 2";
+        let model = parse(text).unwrap();
+        let Source::Factors(f) = model.source() else { panic!("factors expected") };
+        assert_eq!(f.cardinalities(), [3, 1, 2]);
+        // The last variable of the scope is the fastest: entry (2, 0, 1) is the sixth.
+        assert_eq!(f.value_of(&[2, 0, 1]), libm::log(6.0) + libm::log(2.0));
+        assert_eq!(f.value_of(&[1, 0, 1]), f64::NEG_INFINITY);
+        let mut out = Vec::new();
+        write(&LinearTables::new(f).unwrap(), &mut out).unwrap();
+        let again = parse(std::str::from_utf8(&out).unwrap()).unwrap();
+        let Source::Factors(g) = again.source() else { panic!("factors expected") };
+        assert_eq!(g.cardinalities(), f.cardinalities());
+        assert!((g.value_of(&[2, 0, 1]) - f.value_of(&[2, 0, 1])).abs() < 1e-14);
+    }
+
+    #[test]
     fn errors_name_line_and_expectation() {
         let refused = |text: &str| parse(text).unwrap_err().to_string();
         for (text, line, words) in [
             ("", 1, "MARKOV"),
             ("GRAPH\n1\n2\n0", 1, "MARKOV"),
-            ("MARKOV\n2\n2 3\n0", 3, "variable 1 has cardinality 3"),
-            ("MARKOV\n2\n2 1\n0", 3, "cardinality 1"),
+            ("MARKOV\n2\n2 0\n0", 3, "variable 1 has cardinality 0"),
+            ("MARKOV\n2\n2 4294967296\n0", 3, "variable 1 has cardinality 4294967296"),
+            ("MARKOV\n2\n2 3\n1\n2 0 1\n\n4 1 1 1 1", 7, "expected 6"),
+            ("MARKOV\n2\n2 4294967295\n1\n2 0 1\n\n4 1 1 1 1", 5, "too short"),
             ("MARKOV\n1\n2\n1\n1 1\n\n2 1 1", 5, "names variable 1"),
             ("MARKOV\n1\n2\n1\n2 0 0\n\n4 1 1 1 1", 5, "twice"),
             ("MARKOV\n1\n2\n1\n1 0\n\n3 1 1 1", 7, "expected 2"),
@@ -157,8 +187,8 @@ mod tests {
             ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\nnan", 9, "finite"),
             ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\n", 8, "end of the file"),
             ("MARKOV\n1000000000000\n2 2", 3, "end of the file"),
-            ("MARKOV\n1\n2\n1\n40 0", 5, "too short"),
-            ("MARKOV\n1\n2\n1\n400000000000 0", 5, "too short"),
+            ("MARKOV\n1\n2\n1\n40 0", 5, "end of the file"),
+            ("MARKOV\n1\n2\n1\n400000000000 0", 5, "end of the file"),
         ] {
             let message = refused(text);
             assert!(message.starts_with(&format!("m.uai:{line}: ")) && message.contains(words), "{message}");

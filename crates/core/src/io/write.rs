@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::tables::LinearTables;
-use super::{Format, atomic, coo, dimod_json, fg, json, qubo, rudy, uai};
+use super::{Format, atomic, coo, dimod_json, fg, json, json_factors, qubo, rudy, uai};
 use crate::error::{Error, Result};
 use crate::model::{Model, Polynomial};
 
@@ -52,6 +52,9 @@ pub fn write(model: &Model, path: &Path, format: Format) -> Result<()> {
 /// ```
 pub fn write_to(model: &Model, format: Format, out: &mut dyn Write) -> Result<()> {
     let written = match format {
+        Format::Json if model.free_cardinalities().iter().any(|&q| q != 2) => {
+            json_factors::write(&model.factors()?, out)
+        }
         Format::Json => json::write(&model.polynomial()?, out),
         Format::Uai => uai::write(&LinearTables::new(&model.factors()?)?, out),
         Format::LibDai => fg::write(&LinearTables::new(&model.factors()?)?, out),

@@ -7,13 +7,14 @@ use crate::error::{Error, Result};
 /// A product of tables in the log domain, `f(x) = c + sum_k table_k[x_{scope_k}]`, entries in
 /// `[-inf, inf)`; `-inf` is a hard zero.
 ///
-/// All scopes share one flat array and all tables another. The index of an entry has bit `p`
-/// set when the `p`-th variable of the scope is in state 1 (spin +1): first variable fastest.
+/// Variables have any number of states, two by default; state 1 of two is spin +1. All scopes share
+/// one flat array and all tables another. Tables are indexed in mixed radix, the first variable of the
+/// scope fastest: with two states each, bit `p` of an index is the state of the scope's `p`-th variable.
 ///
 /// [`FactorModel::uncertainty`] bounds `max_x |f_true(x) - f(x)|` (rounded logarithms).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FactorModel {
-    d: usize,
+    cardinalities: Vec<u32>,
     constant: f64,
     scope_start: Vec<usize>,
     scopes: Vec<u32>,
@@ -25,16 +26,43 @@ pub struct FactorModel {
 /// One factor of a [`FactorModel`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FactorRef<'a> {
-    /// Variables, in the order of the table's index bits.
+    /// Variables, the one whose state changes fastest along the table first.
     pub scope: &'a [u32],
-    /// `2^scope.len()` log values.
+    /// One log value per joint state of the scope.
     pub table: &'a [f64],
 }
 
 impl FactorModel {
     /// A model of `d` spins with no factor.
     pub fn new(d: usize) -> Self {
-        FactorModel { d, scope_start: vec![0], table_start: vec![0], ..Self::default() }
+        FactorModel {
+            cardinalities: vec![2; d],
+            scope_start: vec![0],
+            table_start: vec![0],
+            ..Self::default()
+        }
+    }
+
+    /// A model with no factor whose variable i has `cardinalities[i]` states.
+    ///
+    /// # Errors
+    /// A variable without states, or with more than 2^32 - 1.
+    ///
+    /// ```
+    /// use zbound::FactorModel;
+    /// let mut model = FactorModel::with_cardinalities(&[3, 2])?;
+    /// model.push(&[0, 1], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
+    /// assert_eq!(model.value_of(&[2, 1]), 5.0);
+    /// # Ok::<(), zbound::Error>(())
+    /// ```
+    pub fn with_cardinalities(cardinalities: &[usize]) -> Result<Self> {
+        let mut model = FactorModel::new(cardinalities.len());
+        for (i, (&q, slot)) in cardinalities.iter().zip(&mut model.cardinalities).enumerate() {
+            *slot = u32::try_from(q).ok().filter(|&q| q > 0).ok_or_else(|| {
+                Error::Model(format!("variable {i} has {q} states, expected 1 to {}", u32::MAX))
+            })?;
+        }
+        Ok(model)
     }
 
     /// Adds the factor with log values `table` (first variable of `scope` fastest).
@@ -42,20 +70,23 @@ impl FactorModel {
     /// # Errors
     /// A scope that repeats or exceeds variables, a table of the wrong size, NaN or `+inf`.
     pub fn push(&mut self, scope: &[usize], table: &[f64]) -> Result<()> {
-        if scope.len() >= usize::BITS as usize || table.len() != 1 << scope.len() {
-            let arity = scope.len();
-            return Err(Error::Model(format!("a factor over {arity} spins has {} entries", table.len())));
-        }
         for (p, &i) in scope.iter().enumerate() {
-            if i >= self.d {
+            if i >= self.d() {
                 return Err(Error::Model(format!(
                     "factor {scope:?}: variable {i} is out of range for d = {}",
-                    self.d
+                    self.d()
                 )));
             }
             if scope[..p].contains(&i) {
                 return Err(Error::Model(format!("factor {scope:?} names variable {i} twice")));
             }
+        }
+        if self.table_size(scope) != Some(table.len()) {
+            return Err(Error::Model(format!(
+                "factor {scope:?} has {} entries, its variables {} joint states",
+                table.len(),
+                self.table_size(scope).map_or("more than 2^64".to_owned(), |size| size.to_string())
+            )));
         }
         if let Some(k) = table.iter().position(|v| v.is_nan() || *v == f64::INFINITY) {
             return Err(Error::Model(format!("factor {scope:?}: log value {k} is {}", table[k])));
@@ -79,9 +110,38 @@ impl FactorModel {
         }
     }
 
-    /// Number of spins.
+    /// Number of variables.
     pub fn d(&self) -> usize {
-        self.d
+        self.cardinalities.len()
+    }
+
+    /// Number of states of every variable.
+    pub fn cardinalities(&self) -> &[u32] {
+        &self.cardinalities
+    }
+
+    /// Whether every variable is a spin.
+    pub fn is_binary(&self) -> bool {
+        self.cardinalities.iter().all(|&q| q == 2)
+    }
+
+    /// Joint states of `scope`, `None` beyond the range of `usize`.
+    pub fn table_size(&self, scope: &[usize]) -> Option<usize> {
+        scope.iter().try_fold(1usize, |size, &i| size.checked_mul(self.cardinalities[i] as usize))
+    }
+
+    /// [`Error::NotApplicable`] unless every variable is a spin.
+    ///
+    /// # Errors
+    /// Names the first variable with another number of states.
+    pub fn require_binary(&self) -> Result<()> {
+        match self.cardinalities.iter().position(|&q| q != 2) {
+            None => Ok(()),
+            Some(i) => Err(Error::NotApplicable(format!(
+                "variable {i} has {} states: this method needs two states everywhere",
+                self.cardinalities[i]
+            ))),
+        }
     }
 
     /// The constant.
@@ -122,32 +182,38 @@ impl FactorModel {
         self.tables.contains(&f64::NEG_INFINITY)
     }
 
-    /// Fixes spins, renumbering the free ones in order. A factor left without a free spin joins
-    /// the constant, which is `-inf` under contradictory evidence.
+    /// Fixes states, renumbering the free variables in order. A factor left without a free variable
+    /// joins the constant, which is `-inf` under contradictory evidence.
     ///
     /// # Errors
-    /// The wrong number of entries.
-    pub fn condition(&self, fixed: &[Option<i8>]) -> Result<Self> {
-        if fixed.len() != self.d {
-            return Err(Error::Model(format!("expected {} entries of evidence", self.d)));
+    /// The wrong number of entries, or a state that a variable does not have.
+    pub fn condition(&self, fixed: &[Option<u32>]) -> Result<Self> {
+        if fixed.len() != self.d() {
+            return Err(Error::Model(format!("expected {} entries of evidence", self.d())));
         }
-        let mut new_name = vec![0; self.d];
-        let mut free = 0;
-        for i in 0..self.d {
-            new_name[i] = free;
-            free += usize::from(fixed[i].is_none());
+        if let Some(i) = (0..self.d()).find(|&i| fixed[i].is_some_and(|s| s >= self.cardinalities[i])) {
+            let (state, q) = (fixed[i].unwrap_or(0), self.cardinalities[i]);
+            return Err(Error::Model(format!("variable {i} is fixed to state {state} of {q}")));
         }
-        let mut out = FactorModel::new(free);
+        if fixed.iter().all(Option::is_none) {
+            return Ok(self.clone());
+        }
+        let mut new_name = vec![0; self.d()];
+        let mut free = Vec::new();
+        for i in 0..self.d() {
+            new_name[i] = free.len();
+            if fixed[i].is_none() {
+                free.push(self.cardinalities[i] as usize);
+            }
+        }
+        let mut out = FactorModel::with_cardinalities(&free)?;
         out.constant = self.constant;
         out.uncertainty = self.uncertainty;
         for factor in self.factors() {
-            let base = factor.scope.iter().enumerate();
-            let base: usize = base.map(|(p, &i)| usize::from(fixed[i as usize] == Some(1)) << p).sum();
-            let kept: Vec<usize> =
-                (0..factor.scope.len()).filter(|&p| fixed[factor.scope[p] as usize].is_none()).collect();
-            let spread = |k: usize| kept.iter().enumerate().map(|(q, &p)| (k >> q & 1) << p).sum::<usize>();
-            let table: Vec<f64> = (0..1usize << kept.len()).map(|k| factor.table[base | spread(k)]).collect();
-            let scope: Vec<usize> = kept.iter().map(|&p| new_name[factor.scope[p] as usize]).collect();
+            let is_free = |i: &&u32| fixed[**i as usize].is_none();
+            let scope: Vec<usize> =
+                factor.scope.iter().filter(is_free).map(|&i| new_name[i as usize]).collect();
+            let table = self.slice(&factor, fixed);
             if scope.is_empty() {
                 out.constant += table[0];
                 // One rounded addition.
@@ -163,13 +229,31 @@ impl FactorModel {
         Ok(out)
     }
 
+    /// The part of a table in which fixed variables have their states.
+    fn slice(&self, factor: &FactorRef<'_>, fixed: &[Option<u32>]) -> Vec<f64> {
+        let mut table = factor.table.to_vec();
+        // From the last variable on, so that the strides of those before it stay what they were.
+        let mut stride = table.len();
+        for &i in factor.scope.iter().rev() {
+            let q = self.cardinalities[i as usize] as usize;
+            stride /= q;
+            if let Some(state) = fixed[i as usize] {
+                let blocks = table.chunks_exact(stride * q);
+                let kept = blocks.flat_map(|block| &block[state as usize * stride..][..stride]);
+                table = kept.copied().collect();
+            }
+        }
+        table
+    }
+
     /// The polynomial with the same values, by a Walsh-Hadamard transform of every table.
     ///
     /// **Cost** k 2^k per factor of arity k.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] when a table holds a hard zero.
+    /// [`Error::NotApplicable`] when a table holds a hard zero or a variable has other than two states.
     pub fn to_polynomial(&self) -> Result<Polynomial> {
+        self.require_binary()?;
         if self.has_hard_zeros() || self.constant == f64::NEG_INFINITY {
             return Err(Error::NotApplicable(
                 "the model has zero table entries (hard constraints), which no polynomial has; exact methods handle them".into(),
@@ -208,13 +292,19 @@ impl FactorModel {
         // adding it to those of the other factors rounds the sum once per factor; over the `size`
         // coefficients of every factor that is `scale` each. EPSILON is two roundings.
         let rounding = (arity + self.len() + 3) as f64 * f64::EPSILON * scale + 2.0 * dropped;
-        Polynomial::from_coefficients(self.d, coefficients)?
+        Polynomial::from_coefficients(self.d(), coefficients)?
             .with_uncertainty((self.uncertainty + rounding).next_up())
     }
 
-    /// `f(x)` at spins `x`, possibly `-inf`.
+    /// `f(x)` at spins `x` of a model whose variables are all spins, possibly `-inf`.
     pub fn value(&self, x: &[i8]) -> f64 {
         self.constant + self.factors().map(|f| f.table[f.index(x)]).sum::<f64>()
+    }
+
+    /// `f` at the given state of every variable, possibly `-inf`.
+    pub fn value_of(&self, states: &[u32]) -> f64 {
+        let entry = |f: FactorRef<'_>| f.table[f.index_of(states, &self.cardinalities)];
+        self.constant + self.factors().map(entry).sum::<f64>()
     }
 }
 
@@ -223,6 +313,13 @@ impl FactorRef<'_> {
     pub fn index(&self, x: &[i8]) -> usize {
         let bits = self.scope.iter().enumerate();
         bits.map(|(p, &i)| usize::from(x[i as usize] > 0) << p).sum()
+    }
+
+    /// Index of the entry that `states` select, given every variable's number of states.
+    pub fn index_of(&self, states: &[u32], cardinalities: &[u32]) -> usize {
+        let inner =
+            |index: usize, &i: &u32| index * cardinalities[i as usize] as usize + states[i as usize] as usize;
+        self.scope.iter().rev().fold(0, inner)
     }
 }
 
@@ -263,11 +360,33 @@ mod tests {
             tables.to_polynomial().unwrap().coefficients().collect::<Vec<_>>(),
             f.coefficients().collect::<Vec<_>>()
         );
-        let fixed = [None, Some(-1), None];
-        let both = (tables.condition(&fixed).unwrap(), f.condition(&fixed).unwrap());
+        let both = (
+            tables.condition(&[None, Some(0), None]).unwrap(),
+            f.condition(&[None, Some(-1), None]).unwrap(),
+        );
         for x in [[1, 1], [1, -1], [-1, 1], [-1, -1]] {
             assert!((both.0.value(&x) - both.1.value(&x)).abs() < 1e-15);
         }
+    }
+
+    #[test]
+    fn conditioning_selects_the_entries_of_fixed_states() {
+        let mut model = FactorModel::with_cardinalities(&[3, 1, 2, 4]).unwrap();
+        let table: Vec<f64> = (0..24).map(f64::from).collect();
+        model.push(&[3, 0, 1, 2], &table).unwrap();
+        model.push(&[2], &[10.0, f64::NEG_INFINITY]).unwrap();
+        for state in 0..3 {
+            let fixed = model.condition(&[Some(state), None, None, None]).unwrap();
+            assert_eq!(fixed.cardinalities(), [1, 2, 4]);
+            for (x2, x3) in (0..2).flat_map(|a| (0..4).map(move |b| (a, b))) {
+                assert_eq!(fixed.value_of(&[0, x2, x3]), model.value_of(&[state, 0, x2, x3]));
+            }
+        }
+        let all = model.condition(&[Some(2), Some(0), Some(0), Some(3)]).unwrap();
+        assert_eq!((all.d(), all.constant()), (0, model.value_of(&[2, 0, 0, 3])));
+        assert!(model.condition(&[Some(3), None, None, None]).unwrap_err().to_string().contains("of 3"));
+        assert!(FactorModel::with_cardinalities(&[2, 0]).unwrap_err().to_string().contains("variable 1"));
+        assert!(model.to_polynomial().unwrap_err().to_string().contains("variable 0 has 3 states"));
     }
 
     #[test]

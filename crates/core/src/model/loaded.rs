@@ -36,7 +36,7 @@ pub enum Units {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     source: Source,
-    fixed: Vec<Option<i8>>,
+    fixed: Vec<Option<u32>>,
     /// How values read in the file's own terms.
     pub units: Units,
     /// What the reader wants the user to know (summed duplicates, trailing tokens).
@@ -56,22 +56,66 @@ impl Model {
     /// Fixes spins, `(variable, -1 | +1)`. Fixing one twice to the same value is allowed.
     ///
     /// # Errors
-    /// An unknown variable, a value other than -1 and +1, or two values for one variable.
-    pub fn with_evidence(mut self, evidence: &[(usize, i8)]) -> Result<Self> {
-        for &(i, spin) in evidence {
+    /// An unknown variable, a value other than -1 and +1, two values for one variable, or a variable
+    /// that is no spin.
+    pub fn with_evidence(self, evidence: &[(usize, i8)]) -> Result<Self> {
+        let state = |&(i, spin): &(usize, i8)| match spin {
+            _ if i < self.fixed.len() && self.cardinality(i) != 2 => Err(Error::Model(format!(
+                "evidence gives variable {i} a spin, but it has {} states: name a state",
+                self.cardinality(i)
+            ))),
+            1 => Ok((i, 1)),
+            -1 => Ok((i, 0)),
+            _ => Err(Error::Model(format!("evidence for variable {i} is {spin}, expected -1 or +1"))),
+        };
+        let states = evidence.iter().map(state).collect::<Result<Vec<_>>>()?;
+        self.with_states(&states)
+    }
+
+    /// Fixes states, `(variable, state)`. Fixing one twice to the same state is allowed.
+    ///
+    /// # Errors
+    /// An unknown variable, a state it does not have, or two states for one variable.
+    pub fn with_states(mut self, evidence: &[(usize, u32)]) -> Result<Self> {
+        for &(i, state) in evidence {
             let d = self.fixed.len();
-            let Some(slot) = self.fixed.get_mut(i) else {
+            if i >= d {
                 return Err(Error::Model(format!("evidence names variable {i}, the model has {d}")));
-            };
-            if spin.abs() != 1 {
-                return Err(Error::Model(format!("evidence for variable {i} is {spin}, expected -1 or +1")));
             }
-            if slot.is_some_and(|old| old != spin) {
+            let q = self.cardinality(i);
+            if state >= q {
+                return Err(Error::Model(format!(
+                    "evidence for variable {i} is state {state}, expected 0 to {}",
+                    q - 1
+                )));
+            }
+            if self.fixed[i].is_some_and(|old| old != state) {
                 return Err(Error::Model(format!("evidence gives variable {i} two values")));
             }
-            *slot = Some(spin);
+            self.fixed[i] = Some(state);
         }
         Ok(self)
+    }
+
+    /// Number of states of variable `i` of the file.
+    pub fn cardinality(&self, i: usize) -> u32 {
+        match &self.source {
+            Source::Polynomial(_) => 2,
+            Source::Factors(f) => f.cardinalities()[i],
+        }
+    }
+
+    /// Whether every variable of the file has two states.
+    pub fn is_binary(&self) -> bool {
+        match &self.source {
+            Source::Polynomial(_) => true,
+            Source::Factors(f) => f.is_binary(),
+        }
+    }
+
+    /// Number of states of every free variable, in order.
+    pub fn free_cardinalities(&self) -> Vec<u32> {
+        self.free_variables().into_iter().map(|i| self.cardinality(i)).collect()
     }
 
     /// The file's content, before evidence.
@@ -84,23 +128,28 @@ impl Model {
         self.fixed.len()
     }
 
-    /// Number of free spins.
+    /// Number of free variables.
     pub fn d(&self) -> usize {
         self.fixed.iter().filter(|s| s.is_none()).count()
     }
 
-    /// Evidence per variable of the file.
-    pub fn fixed(&self) -> &[Option<i8>] {
+    /// The state evidence gives each variable of the file; state 1 of two is spin +1.
+    pub fn fixed(&self) -> &[Option<u32>] {
         &self.fixed
+    }
+
+    fn fixed_spins(&self) -> Vec<Option<i8>> {
+        self.fixed.iter().map(|state| state.map(|s| if s == 1 { 1 } else { -1 })).collect()
     }
 
     /// f over the free spins as a polynomial.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] when a table holds a hard zero that evidence does not remove.
+    /// [`Error::NotApplicable`] when a table holds a hard zero that evidence does not remove, or a free
+    /// variable has other than two states.
     pub fn polynomial(&self) -> Result<Polynomial> {
         match &self.source {
-            Source::Polynomial(f) => f.condition(&self.fixed),
+            Source::Polynomial(f) => f.condition(&self.fixed_spins()),
             Source::Factors(f) => f.condition(&self.fixed)?.to_polynomial(),
         }
     }
@@ -111,25 +160,25 @@ impl Model {
     /// None for models built by this library.
     pub fn factors(&self) -> Result<FactorModel> {
         match &self.source {
-            Source::Polynomial(f) => Ok(FactorModel::from(&f.condition(&self.fixed)?)),
+            Source::Polynomial(f) => Ok(FactorModel::from(&f.condition(&self.fixed_spins())?)),
             Source::Factors(f) => f.condition(&self.fixed),
         }
     }
 
-    /// Spreads per-free-spin values over all variables, `of_fixed` giving the fixed ones.
-    pub fn expand<T>(&self, free: &[T], of_fixed: impl Fn(i8) -> T) -> Vec<T>
+    /// Spreads per-free-variable values over all variables, `of_fixed` giving those of fixed states.
+    pub fn expand<T>(&self, free: &[T], of_fixed: impl Fn(u32) -> T) -> Vec<T>
     where
         T: Clone,
     {
         let mut next = free.iter();
-        let value = |slot: &Option<i8>| match slot {
-            Some(spin) => Some(of_fixed(*spin)),
+        let value = |slot: &Option<u32>| match slot {
+            Some(state) => Some(of_fixed(*state)),
             None => next.next().cloned(),
         };
         self.fixed.iter().filter_map(value).collect()
     }
 
-    /// File names of the free spins, in order.
+    /// File names of the free variables, in order.
     pub fn free_variables(&self) -> Vec<usize> {
         (0..self.fixed.len()).filter(|&i| self.fixed[i].is_none()).collect()
     }

@@ -39,7 +39,8 @@ impl FactorModel {
         if !floor.is_finite() {
             return Err(Error::Model(format!("the floor of zero table entries is {floor}")));
         }
-        let mut raised = FactorModel::new(self.d());
+        let cardinalities: Vec<usize> = self.cardinalities().iter().map(|&q| q as usize).collect();
+        let mut raised = FactorModel::with_cardinalities(&cardinalities)?;
         raised.add_constant(self.constant());
         raised.add_uncertainty(self.uncertainty());
         for factor in self.factors() {

@@ -20,6 +20,7 @@ pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
 
 use crate::error::Result;
+use crate::model::FactorModel;
 use crate::observer::{Observer, Silent};
 use crate::problem::Problem;
 use crate::settings::Settings;
@@ -42,6 +43,22 @@ pub trait Relaxation {
     fn solve_with(
         &self,
         problem: &Problem,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution>;
+}
+
+/// A method that bounds log Z from the model's tables: any arity, any number of states, hard zeros.
+pub trait TableBound {
+    /// Solves under an observer that sees every iteration and may cancel. `tables` has the evidence
+    /// applied; the solution's values are on phi, the mean over all joint states.
+    ///
+    /// # Errors
+    /// As [`Relaxation::solve`].
+    fn solve_tables(
+        &self,
+        tables: &FactorModel,
+        eps: f64,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Solution>;

@@ -10,7 +10,9 @@ use crate::model::{Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, Trw};
+use crate::relax::{
+    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
+};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::Solution;
 use std::time::Instant;
@@ -51,7 +53,9 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
             settings.solver = Solver::Auto;
         }
         // Equal shares of what is left: a method that ends early leaves its time to the next.
-        let runs = |method: &Method| *method == Method::Exact || relaxation(*method).is_some();
+        let runs = |method: &Method| {
+            *method == Method::Exact || relaxation(*method).is_some() || table_bound(*method).is_some()
+        };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
         settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
@@ -86,13 +90,20 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
     }
 }
 
+/// Methods that work on the model's tables, hard zeros and any number of states included.
+pub(crate) fn table_bound(_method: Method) -> Option<Box<dyn TableBound>> {
+    None
+}
+
 /// What the methods work on.
 struct Job<'a> {
     model: &'a Model,
     request: &'a BoundRequest,
     recorder: Recorder<'a>,
-    /// g >= f over the free spins, `None` when no state has positive weight.
+    /// g >= f over the free spins, `None` when no state has positive weight or some variable is no spin.
     majorant: Option<Polynomial>,
+    /// Whether the tables alone show that no state has positive weight.
+    impossible: bool,
     /// Where g differs from f: the value of raised zeros.
     floor: Option<f64>,
 }
@@ -108,7 +119,8 @@ impl<'a> Job<'a> {
             Err(Error::NotApplicable(_)) => (None, None),
             Err(error) => return Err(error),
         };
-        Ok(Job { model, request, recorder, majorant, floor })
+        let impossible = majorant.is_none() && model.factors()?.zero_floor(request.eps).is_err();
+        Ok(Job { model, request, recorder, majorant, impossible, floor })
     }
 
     fn polynomial(&self) -> Option<&Polynomial> {
@@ -120,14 +132,19 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        let Some(f) = &self.majorant else {
+        if self.impossible {
             let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
             record.certified = true;
             return Ok((record, None));
-        };
-        let attempt = match method {
-            Method::Exact => self.exact(settings, observer),
-            _ => self.relax(method, f, settings, observer),
+        }
+        let attempt = match (method, table_bound(method), &self.majorant) {
+            (Method::Exact, ..) => self.exact(settings, observer),
+            (_, Some(bound), _) => self.over_tables(bound.as_ref(), settings, observer),
+            (_, None, Some(f)) => self.relax(method, f, settings, observer),
+            (_, None, None) => self
+                .model
+                .polynomial()
+                .and(Err(Error::NotApplicable("the method needs variables of two states".into()))),
         };
         let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
         match attempt {
@@ -157,6 +174,17 @@ impl<'a> Job<'a> {
         let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);
         let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
         Ok((self.recorder.exact(&exact), solution))
+    }
+
+    fn over_tables(
+        &self,
+        bound: &dyn TableBound,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let tables = self.model.factors()?;
+        let solution = bound.solve_tables(&tables, self.request.eps, settings, observer)?;
+        Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
     fn relax(

@@ -205,7 +205,7 @@ fn record(model: &Model, request: &MapRequest, solution: &MapSolution) -> Result
         path: request.path.clone(),
         upper,
         value,
-        assignment: model.expand(&solution.assignment, |spin| spin),
+        assignment: model.expand(&solution.assignment, |state| if state == 1 { 1 } else { -1 }),
         status: if upper.is_some() { solution.stop.into() } else { Status::Uncertified },
         certified: upper.is_some(),
         seconds: solution.seconds,
