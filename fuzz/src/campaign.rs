@@ -166,7 +166,9 @@ mod tests {
             let large = text.split_whitespace().any(|t| t.parse::<f64>().is_ok_and(|v| v > 1e300));
             match (text.lines().count() > 3, large) {
                 (true, true) => panic!("found"),
-                (lines, large) => format!("{}{}", if lines { "lines" } else { "" }, if large { "large" } else { "" }),
+                (lines, large) => {
+                    format!("{}{}", if lines { "lines" } else { "" }, if large { "large" } else { "" })
+                }
             }
         };
         let target = Target { name: "self_test", run };

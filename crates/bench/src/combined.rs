@@ -54,7 +54,13 @@ const MOST_SPINS: usize = 24;
 ///
 /// # Errors
 /// Sizes whose exact value is out of reach, no draws, a model that cannot be drawn.
-pub fn run(sizes: &[usize], tol: f64, seed: u64, draws: u64, say: &mut dyn FnMut(&str)) -> Result<Comparison> {
+pub fn run(
+    sizes: &[usize],
+    tol: f64,
+    seed: u64,
+    draws: u64,
+    say: &mut dyn FnMut(&str),
+) -> Result<Comparison> {
     if let Some(d) = sizes.iter().find(|d| **d > MOST_SPINS) {
         bail!("--d {d}: `bench combined` needs the exact value; use at most {MOST_SPINS} spins, say --d 10");
     }

@@ -5,11 +5,11 @@ use crate::decimal::{round_down_display, round_up_display};
 use crate::input::ModelArgs;
 use crate::output;
 use crate::progress::Watch;
-use zbound_bench::duration;
 use anyhow::Result;
 use zbound::query::marginals::{MarginalsRecord, marginals};
 use zbound::run::BoundRequest;
 use zbound::{Method, Settings};
+use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
 Every interval comes from proved bounds on log Z with the spin fixed to either value. auto takes exact inference

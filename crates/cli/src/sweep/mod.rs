@@ -16,6 +16,6 @@ pub(crate) use store::Store;
 #[cfg(feature = "figures")]
 pub(crate) use store::read_lines;
 pub(crate) use tables::write_tables;
-pub(crate) use zbound::sweep::{Job, Overrides, Plan};
 #[cfg(feature = "figures")]
 pub(crate) use zbound::sweep::{COLUMNS, SweepRecord, hash};
+pub(crate) use zbound::sweep::{Job, Overrides, Plan};

@@ -7,8 +7,8 @@ mod scale;
 mod svg;
 
 pub use chart::{Axes, Chart, Mark, Panel, Point, Series, color};
-pub use svg::render;
 pub(crate) use svg::number;
+pub use svg::render;
 
 use anyhow::{Result, bail};
 use std::path::Path;
