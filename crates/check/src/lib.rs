@@ -11,6 +11,9 @@ mod tangent;
 
 use interval::at;
 
+/// Temperatures of certificates; 0 stands for max f. Beyond them products of a temperature leave the range of floats.
+const EPS_RANGE: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
 /// Why nothing was confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -47,7 +50,8 @@ pub fn check(model_path: &str, text: &str, certificate: &[u8]) -> Result<String,
 /// Re-derives every claimed bound; the line for stdout.
 fn confirm(certificate: &cert::Certificate, model: &model::Model) -> Result<String, String> {
     let (c, eps) = (certificate, certificate.eps);
-    require(eps >= 0.0 && eps.is_finite(), &format!("eps = {eps} is not a temperature"))?;
+    let range = EPS_RANGE.contains(&eps) || eps == 0.0;
+    require(range, &format!("eps = {eps:e} is neither 0 nor between 1e-12 and 1e12"))?;
     require(model.d == c.d, &format!("it is for {} free spins, the model has {}", c.d, model.d))?;
     let (entropy, mut bounds) = (bounds::entropy(eps, model.d), String::new());
     let mut compare = |name: &str, claimed: Option<f64>, own: f64, holds: fn(f64, f64) -> bool| {

@@ -7,6 +7,7 @@ use crate::commands::{
 use crate::commands::{plot, reproduce};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::time::Instant;
 
 /// Exit code of errors: bad input, unreadable or unwritable files, bad options.
 pub(crate) const EXIT_ERROR: u8 = 2;
@@ -35,7 +36,7 @@ A first session:
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
-Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C
+Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C, 143 SIGTERM
 (the best bound certified so far is still printed).";
 
 /// The command line.
@@ -82,15 +83,15 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
+    /// Runs the command in a process that began at `start`; `Ok` is the exit code.
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
         match self.command {
-            Command::Bound(args) => args.run(),
-            Command::Map(args) => args.run(),
-            Command::Marginals(args) => args.run(),
-            Command::Exact(args) => args.run(),
-            Command::Kl(args) => args.run(),
-            Command::Info(args) => args.run(),
+            Command::Bound(args) => args.run(start),
+            Command::Map(args) => args.run(start),
+            Command::Marginals(args) => args.run(start),
+            Command::Exact(args) => args.run(start),
+            Command::Kl(args) => args.run(start),
+            Command::Info(args) => args.run(start),
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),
             Command::Verify(args) => args.run(),

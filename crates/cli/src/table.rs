@@ -2,7 +2,7 @@
 
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use zbound::record::{BoundRecord, Interval, MethodRecord};
+use zbound::record::{BoundRecord, Bracket, MethodRecord};
 use zbound_bench::duration;
 
 /// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances.
@@ -30,7 +30,7 @@ fn notes(record: &BoundRecord) -> String {
 /// `lower <= log Z <= upper`, rounded outward.
 fn headline(record: &BoundRecord, decimals: usize) -> String {
     let name = if record.eps == 1.0 { "log Z" } else { "eps log Z" };
-    let Interval { lower, upper } = record.best.log_z;
+    let Bracket { lower, upper } = record.best.log_z;
     let (lower, upper) =
         (lower.map(|v| round_down_display(v, decimals)), upper.map(|v| round_up_display(v, decimals)));
     let impossible = record.results.iter().any(|r| r.certified && r.log_z.upper.is_none());

@@ -4,7 +4,7 @@ use crate::decimal::round_up_display;
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 use zbound::Method;
-use zbound::record::{BoundRecord, MethodRecord};
+use zbound::record::{BoundRecord, MethodRecord, Status};
 
 /// Digits of PR after the point.
 const DECIMALS: usize = 9;
@@ -13,7 +13,8 @@ const DECIMALS: usize = 9;
 ///
 /// State 0 is x = -1. The weights are those of exp(f/eps), so PR is (eps log Z)/(eps log 10).
 pub(crate) fn render(record: &BoundRecord) -> Result<String> {
-    let exact = record.results.iter().find(|r| r.method == Method::Exact && r.certified);
+    let exact = |r: &&MethodRecord| r.method == Method::Exact && r.certified && r.status == Status::Converged;
+    let exact = record.results.iter().find(exact);
     let scale = record.eps * std::f64::consts::LN_10;
     let pr = match exact {
         Some(MethodRecord { log_z, .. }) => {

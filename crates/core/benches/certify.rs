@@ -9,13 +9,13 @@ use zbound::{Features, Ising, Polynomial, Problem, Settings};
 
 fn main() {
     for d in [49, 199] {
-        let spec =
-            GenerateSpec { family: Family::LogdetMixed, graph: Graph::Complete, d, w: 0.1, seed: 1 };
+        let spec = GenerateSpec { family: Family::LogdetMixed, graph: Graph::Complete, d, w: 0.1, seed: 1 };
         let problem = Problem::new(generate(&spec).unwrap(), Features::degree(d, 1)).unwrap();
         let methods: [(&str, &dyn Relaxation); 3] =
             [("quantum", &Quantum::default()), ("logdet", &LogDet), ("trw", &Trw)];
         for (name, method) in methods {
-            let certificate = method.solve(&problem, &Settings::default().with_tol(1e-4)).unwrap().certificate;
+            let certificate =
+                method.solve(&problem, &Settings::default().with_tol(1e-4)).unwrap().certificate;
             let certificate = certificate.unwrap();
             clock::time(&format!("certify/{name}/{d}"), || certificate.verify(problem.polynomial()).unwrap());
         }

@@ -20,11 +20,15 @@ fn main() {
     for (name, method, sizes) in methods {
         for &d in sizes {
             let problem = problem(d);
-            clock::time(&format!("solve/{name}/{d}"), || method.solve(&problem, &Settings::default()).unwrap());
+            clock::time(&format!("solve/{name}/{d}"), || {
+                method.solve(&problem, &Settings::default()).unwrap()
+            });
         }
     }
     let (f, settings) = (problem(100).polynomial().clone(), Settings::default().with_tol(1e-6));
-    clock::time("solve/map/100", || Map::new(Cuts::None).solve(&f, &FeatureSpec::Default, &settings).unwrap());
+    clock::time("solve/map/100", || {
+        Map::new(Cuts::None).solve(&f, &FeatureSpec::Default, &settings).unwrap()
+    });
 }
 
 fn problem(d: usize) -> Problem {

@@ -36,12 +36,13 @@ pub trait Choice: Copy + Send + Sync + 'static {
         Self::all().iter().map(|v| v.name()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The value of a name or an alias.
+    /// The value of a name or an alias, in any case.
     ///
     /// # Errors
     /// An unknown name; the message lists those that are known.
     fn from_name(name: &str) -> Result<Self> {
-        let known = |v: &&Self| v.name() == name || v.aliases().contains(&name);
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        let known = |v: &&Self| is(v.name()) || v.aliases().iter().any(|alias| is(alias));
         Self::all().iter().find(known).copied().ok_or_else(|| {
             Error::Setting(format!("unknown {} `{name}`; known: {}", Self::WHAT, Self::names()))
         })

@@ -6,6 +6,8 @@
 //! Every printed bound is re-derived from such a certificate in outward-rounded arithmetic.
 
 pub mod certify;
+mod choice;
+mod deadline;
 mod error;
 pub mod exact;
 mod features;
@@ -18,10 +20,13 @@ pub mod query;
 pub mod record;
 pub mod relax;
 pub mod run;
+pub mod search;
 mod settings;
 mod solution;
 pub mod sweep;
 
+pub use choice::Choice;
+pub use deadline::Deadline;
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};
 pub use model::{
@@ -30,4 +35,4 @@ pub use model::{
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use problem::{EPS_RANGE, Problem};
 pub use settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
-pub use solution::{GreedyStep, Solution, StopReason, TracePoint};
+pub use solution::{GreedyStep, Sampling, Solution, StopReason, TracePoint};

@@ -4,6 +4,7 @@
 //! enclosure. Floats are written with the shortest digits that read back bit for bit; infinities
 //! and NaN become null and `reason` says why.
 
+use crate::certify;
 use crate::error::Result;
 use crate::exact::Exact;
 use crate::model::{Model, Polynomial, VarSet};
@@ -29,6 +30,14 @@ pub struct BoundRecord {
     pub results: Vec<MethodRecord>,
     /// The best certified sides over all methods.
     pub best: BestRecord,
+}
+
+impl BoundRecord {
+    /// Says of the methods that were not reached that the user stopped the run, not the time limit.
+    pub fn mark_cancelled(&mut self) {
+        let unreached = |r: &&mut MethodRecord| r.reason.as_deref() == Some(crate::solution::FALLBACK);
+        self.results.iter_mut().filter(unreached).for_each(|r| r.status = Status::Cancelled);
+    }
 }
 
 /// The model in one line.
@@ -57,7 +66,7 @@ pub struct Sides {
 
 /// Two certified sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Bracket {
     /// Certified lower bound.
     pub lower: Option<f64>,
     /// Certified upper bound.
@@ -85,6 +94,10 @@ pub enum Status {
     NotApplicable,
     /// The method ran and no side of its result could be proved; `reason` says why.
     Uncertified,
+    /// The method was not started; `reason` says why.
+    Skipped,
+    /// The method gives an estimate and proves nothing.
+    Estimate,
 }
 
 impl Status {
@@ -99,6 +112,8 @@ impl Status {
             Status::NumericalTrouble => "numerical-trouble",
             Status::NotApplicable => "not-applicable",
             Status::Uncertified => "uncertified",
+            Status::Skipped => "skipped",
+            Status::Estimate => "estimate",
         }
     }
 }
@@ -159,6 +174,12 @@ pub struct MethodRecord {
     pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
+    /// Standard error of `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standard_error: Option<f64>,
+    /// Effective number of samples behind `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective_samples: Option<f64>,
     /// One sentence on anything unusual.
     pub reason: Option<String>,
 }
@@ -167,9 +188,9 @@ pub struct MethodRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BestRecord {
     /// On eps log Z.
-    pub log_z: Interval,
+    pub log_z: Bracket,
     /// On phi.
-    pub phi: Interval,
+    pub phi: Bracket,
     /// The method with the smallest upper bound.
     pub upper_method: Option<Method>,
     /// The method with the largest lower bound.
@@ -227,6 +248,8 @@ impl<'a> Recorder<'a> {
             marginals: None,
             state_marginals: None,
             pairwise: None,
+            standard_error: None,
+            effective_samples: None,
             reason: Some(reason.into()),
         }
     }
@@ -242,7 +265,7 @@ impl<'a> Recorder<'a> {
         let log_z = Sides {
             lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
             upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
-            estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
+            estimate: finite(solution.estimate + self.eps * self.log_states()),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();
         let reason = solution.reason.clone().or_else(|| {
@@ -255,6 +278,7 @@ impl<'a> Recorder<'a> {
             // Ctrl-C is reported as such whatever it left behind.
             status: match certified || solution.stop == StopReason::Cancelled {
                 true => solution.stop.into(),
+                false if solution.sampling.is_some() => Status::Estimate,
                 false => Status::Uncertified,
             },
             certified,
@@ -273,8 +297,34 @@ impl<'a> Recorder<'a> {
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
             state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
+            standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
+            effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
+        }
+    }
+
+    /// The record of proved sides of phi that no method gave.
+    pub(crate) fn bracket(
+        &self,
+        method: Method,
+        status: Status,
+        lower: Option<f64>,
+        upper: f64,
+    ) -> MethodRecord {
+        let count = |&i: &usize| certify::Interval::point(f64::from(self.model.cardinality(i))).log();
+        let states = self.free.iter().fold(certify::Interval::ZERO, |sum, i| sum + count(i));
+        let log_z = |phi: f64| certify::Interval::point(phi) + certify::Interval::point(self.eps) * states;
+        let (lower, upper) = (lower.and_then(finite), finite(upper));
+        MethodRecord {
+            phi: Sides { lower, upper, estimate: None },
+            log_z: Sides {
+                lower: lower.and_then(|v| finite(log_z(v).lo)),
+                upper: upper.and_then(|v| finite(log_z(v).hi)),
+                estimate: None,
+            },
+            certified: lower.is_some() || upper.is_some(),
+            ..self.empty(method, status, crate::solution::FALLBACK)
         }
     }
 
@@ -295,6 +345,11 @@ impl<'a> Recorder<'a> {
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
         }
+    }
+
+    /// Logarithm of the number of joint states.
+    fn log_states(&self) -> f64 {
+        self.free.iter().map(|&i| f64::from(self.model.cardinality(i)).ln()).sum()
     }
 
     fn names(&self, set: &VarSet) -> Vec<usize> {

@@ -50,7 +50,7 @@ fn every_method_encloses_the_value_at_every_temperature() {
         for result in &report.record.results {
             let slack = 1e-12 * truth.abs().max(eps);
             let sides = [result.log_z.upper, result.log_z.lower];
-            let applies = result.status != Status::NotApplicable;
+            let applies = !matches!(result.status, Status::NotApplicable | Status::Estimate);
             assert_eq!(sides.iter().any(Option::is_some), applies, "{result:?}");
             assert!(result.log_z.upper.is_none_or(|v| v >= truth - slack), "{result:?}");
             assert!(result.log_z.lower.is_none_or(|v| v <= truth + slack), "{result:?}");

@@ -1,13 +1,15 @@
 //! `zbound bench`: every method side by side, on this machine.
 
+use crate::choices;
 use crate::output;
-use crate::progress::Watch;
+use crate::signals::Signals;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::PathBuf;
 use zbound::generate::{Family, GenerateSpec, Graph};
 use zbound::record::{BoundRecord, Status};
+use zbound::{Flow, Progress};
 use zbound_bench::{combined, duration, methods, quantum};
 
 const EXAMPLES: &str = "\
@@ -43,10 +45,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", default_value_t = 100)]
     conic: usize,
     /// Distribution of fields and couplings, as for `zbound generate`
-    #[arg(long, default_value = "logdet-mixed")]
+    #[arg(long, default_value = "logdet-mixed", value_parser = choices::parser::<Family>())]
     family: Family,
     /// Graph, as for `zbound generate`
-    #[arg(long, default_value = "complete")]
+    #[arg(long, default_value = "complete", value_parser = choices::parser::<Graph>())]
     graph: Graph,
     /// Strength of the couplings
     #[arg(long, default_value_t = 0.25)]
@@ -82,9 +84,9 @@ impl Args {
         let mut say = |message: &str| output::note(message);
         match self.topic {
             Topic::Methods => {
-                let mut watch = Watch::new()?;
+                let signals = Signals::take_over()?;
+                let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
                 let done = methods::run(&self.methods(), &mut watch)?;
-                watch.finish();
                 self.print(&done, || render(&done.models))?;
                 Ok(done.exit_code)
             }

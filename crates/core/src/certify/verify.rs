@@ -7,6 +7,7 @@ use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, wit
 use crate::error::{Error, Result};
 use crate::features::{Features, MAX_FEATURES};
 use crate::model::Polynomial;
+use crate::problem::EPS_RANGE;
 
 /// A bound on some `Phi(f_k)`.
 pub(crate) struct Upper {
@@ -121,8 +122,11 @@ impl Certificate {
 }
 
 fn check_eps(eps: f64) -> Result<()> {
-    if !(eps >= 0.0 && eps.is_finite()) {
-        return Err(Error::Certificate(format!("eps = {eps} is not a temperature")));
+    if eps != 0.0 && !EPS_RANGE.contains(&eps) {
+        let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
+        return Err(Error::Certificate(format!(
+            "eps = {eps:e} is neither 0 nor between {low:e} and {high:e}"
+        )));
     }
     Ok(())
 }

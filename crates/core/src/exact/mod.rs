@@ -6,7 +6,8 @@
 
 mod clique;
 mod eliminate;
-pub mod enumerate;
+pub mod entries;
+mod enumerate;
 mod front;
 mod info;
 mod layout;
@@ -18,5 +19,7 @@ mod sweep;
 mod vector;
 mod workers;
 
+pub(crate) use entries::entry_bracket;
 pub use front::{Algorithm, Cost, Exact, estimate, exact};
 pub use info::{Info, Sign, info};
+pub(crate) use workers::pool;

@@ -4,17 +4,19 @@ use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS, dense_refusal, exac
 use super::report::Report;
 use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
-use crate::exact::{self, Exact};
+use crate::exact::{self, Exact, entry_bracket};
 use crate::features::{FeatureSpec, Features};
-use crate::model::{Model, Polynomial, VarSet};
+use crate::model::{FactorModel, Model, Polynomial, VarSet};
 use crate::observer::{Flow, Observer, Progress};
 use crate::problem::Problem;
+use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
     Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
 };
 use crate::settings::{Method, Settings, Solver};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
+use std::cell::OnceCell;
 use std::time::Instant;
 
 /// Bounds the log-partition function of `model` as `request` asks.
@@ -37,18 +39,26 @@ use std::time::Instant;
 pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer) -> Result<Report> {
     request.validate()?;
     let start = Instant::now();
+    let ends = request.settings.ends();
     let job = Job::new(model, request)?;
-    let methods = methods(model, request, job.polynomial());
+    let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
     let mut results = Vec::new();
+    job.announce(&summary, &[], &[], observer)?;
+    let methods = methods(model, request, job.polynomial());
     for (done, &method) in methods.iter().enumerate() {
-        if results.iter().any(|(record, _): &(MethodRecord, _)| record.status == Status::Cancelled)
+        let cancelled = |(record, _): &Outcome| record.status == Status::Cancelled;
+        if results.iter().any(cancelled)
             || observer.observe(&Progress::at(start.elapsed().as_secs_f64())) == Flow::Stop
         {
-            results.push((job.recorder.empty(method, Status::Cancelled, "stopped before it began"), None));
+            results.push(job.from_coefficients(method, StopReason::Cancelled));
+            continue;
+        }
+        if let Some(stop) = ends.stop() {
+            results.push(job.from_coefficients(method, stop));
             continue;
         }
         observer.begin(method);
-        let mut settings = request.settings.clone();
+        let mut settings = request.settings.for_part(&ends, None);
         if !request.is_explicit() {
             settings.solver = Solver::Auto;
         }
@@ -57,10 +67,9 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
             *method == Method::Exact || relaxation(*method).is_some() || table_bound(*method).is_some()
         };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
-        let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
-        settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
+        settings.time_limit_secs = ends.is_limited().then(|| ends.seconds_left() / waiting as f64);
         // Exact inference has no use for a limit below its cost, and was not started if that is high.
-        let patience = request.methods == MethodChoice::All && left.is_none() && method != Method::Exact;
+        let patience = request.methods == MethodChoice::All && !ends.is_limited() && method != Method::Exact;
         if patience {
             settings.time_limit_secs = Some(PATIENCE_SECS);
         }
@@ -71,8 +80,8 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
                 Some(format!("stopped after {PATIENCE_SECS} s; ask for --method {name} to let it finish"));
         }
         results.push(outcome);
+        job.announce(&summary, &results, &methods[done + 1..], observer)?;
     }
-    let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
     Report::new(summary, request, results)
 }
 
@@ -91,8 +100,11 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
 }
 
 /// Methods that work on the model's tables, hard zeros and any number of states included.
-pub(crate) fn table_bound(_method: Method) -> Option<Box<dyn TableBound>> {
-    None
+pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
+    match method {
+        Method::Ais => Some(Box::new(Ais)),
+        _ => None,
+    }
 }
 
 /// What the methods work on.
@@ -102,10 +114,14 @@ struct Job<'a> {
     recorder: Recorder<'a>,
     /// g >= f over the free spins, `None` when no state has positive weight or some variable is no spin.
     majorant: Option<Polynomial>,
+    /// The tables, when there is no such g.
+    tables: Option<FactorModel>,
     /// Whether the tables alone show that no state has positive weight.
     impossible: bool,
     /// Where g differs from f: the value of raised zeros.
     floor: Option<f64>,
+    /// What the coefficients alone prove, once it is asked for.
+    coefficients: OnceCell<Solution>,
 }
 
 /// A record and, for relaxations, the solution behind it.
@@ -119,8 +135,10 @@ impl<'a> Job<'a> {
             Err(Error::NotApplicable(_)) => (None, None),
             Err(error) => return Err(error),
         };
-        let impossible = majorant.is_none() && model.factors()?.zero_floor(request.eps).is_err();
-        Ok(Job { model, request, recorder, majorant, impossible, floor })
+        let tables = if majorant.is_none() { Some(model.factors()?) } else { None };
+        let impossible = tables.as_ref().is_some_and(|t| t.zero_floor(request.eps).is_err());
+        let coefficients = OnceCell::new();
+        Ok(Job { model, request, recorder, majorant, tables, impossible, floor, coefficients })
     }
 
     fn polynomial(&self) -> Option<&Polynomial> {
@@ -133,9 +151,7 @@ impl<'a> Job<'a> {
 
     fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
         if self.impossible {
-            let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
-            record.certified = true;
-            return Ok((record, None));
+            return Ok(self.impossible(method));
         }
         let attempt = match (method, table_bound(method), &self.majorant) {
             (Method::Exact, ..) => self.exact(settings, observer),
@@ -149,10 +165,7 @@ impl<'a> Job<'a> {
         let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
         match attempt {
             Err(Error::NotApplicable(why)) => refused(why),
-            Err(Error::Interrupted(stop)) => {
-                let why = "stopped before anything was proved";
-                Ok((self.recorder.empty(method, stop.into(), why), None))
-            }
+            Err(Error::Interrupted(stop)) => Ok(self.from_coefficients(method, stop)),
             // Only a method the user named may end the whole job.
             Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
             Err(error @ Error::Features(_))
@@ -162,6 +175,52 @@ impl<'a> Job<'a> {
             }
             other => other,
         }
+    }
+
+    /// What the coefficients alone prove, for a method that was stopped before it had anything of its own.
+    fn from_coefficients(&self, method: Method, stop: StopReason) -> Outcome {
+        if self.impossible {
+            return self.impossible(method);
+        }
+        let Some(f) = &self.majorant else {
+            let (lower, upper) = self.tables.as_ref().map_or((None, f64::INFINITY), entry_bracket);
+            return (self.recorder.bracket(method, stop.into(), lower, upper), None);
+        };
+        let proved = || Solution::from_coefficients(f, self.request.eps, self.floor.is_none());
+        let solution = Solution { method, stop, ..self.coefficients.get_or_init(proved).clone() };
+        (self.recorder.solution(&solution), Some(solution))
+    }
+
+    /// No state has positive weight.
+    fn impossible(&self, method: Method) -> Outcome {
+        let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
+        record.certified = true;
+        (record, None)
+    }
+
+    /// Tells the observer what the report would be if the run had to end now: `waiting` methods (the first of those
+    /// that are chosen, when none is yet) would give what the coefficients prove.
+    fn announce(
+        &self,
+        summary: &ModelRecord,
+        results: &[Outcome],
+        waiting: &[Method],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if !observer.wants_reports() {
+            return Ok(());
+        }
+        let first = match &self.request.methods {
+            MethodChoice::List(methods) => methods.clone(),
+            _ => vec![Method::MeanField],
+        };
+        let waiting = if results.is_empty() && waiting.is_empty() { &first[..] } else { waiting };
+        let done = results.iter().map(|(record, _)| (record.clone(), None));
+        let rest =
+            waiting.iter().map(|&method| (self.from_coefficients(method, StopReason::TimeLimit).0, None));
+        let report = Report::new(summary.clone(), self.request, done.chain(rest).collect())?;
+        observer.report(&report.record);
+        Ok(())
     }
 
     fn exact(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {

@@ -3,10 +3,12 @@
 
 pub mod certificates;
 pub mod data;
+pub mod extremes;
 pub mod reference;
 
 pub use certificates::*;
 pub use data::public_data;
+pub use extremes::*;
 pub use reference::*;
 use std::io::Write;
 use zbound::certify::Interval;

@@ -77,7 +77,7 @@ impl Relaxation for MeanField {
             let start = search.start(restart, &mut random);
             stop = search.run(start, &mut monitor);
         }
-        Ok(search.report(stop, monitor))
+        Ok(search.report(stop, problem, settings, monitor))
     }
 }
 
@@ -200,7 +200,13 @@ impl<'a> Search<'a> {
     }
 
     /// Certifies the best distribution of each kind and keeps the best bound.
-    fn report(self, stop: Option<StopReason>, monitor: Monitor<'_>) -> Solution {
+    fn report(
+        self,
+        stop: Option<StopReason>,
+        problem: &Problem,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Solution {
         let unfinished = if self.converged { StopReason::Converged } else { StopReason::MaxIterations };
         let mut solution = Solution::new(Method::MeanField, stop.unwrap_or(unfinished));
         let (product_value, means) = self.product;
@@ -232,9 +238,6 @@ impl<'a> Search<'a> {
         } else {
             solution.stop = StopReason::NumericalTrouble;
         }
-        solution.iterations = monitor.iterations;
-        solution.seconds = monitor.seconds();
-        solution.trace = monitor.trace;
-        solution
+        solution.finish(None, settings.tol, problem, monitor)
     }
 }

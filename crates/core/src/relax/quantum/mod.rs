@@ -25,7 +25,7 @@ use crate::linalg::Square;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
-use crate::solution::{Solution, StopReason};
+use crate::solution::Solution;
 pub(crate) use bracket::Bracket;
 pub(crate) use class_rows::Rows;
 use diagonal::{Ahead, Diagonal};
@@ -171,19 +171,9 @@ fn finish(
     match certificate.verify(problem.polynomial()) {
         Ok(bound) => {
             solution.upper = Some(bound);
-            solution.relaxation_gap = Some(bound.phi() - (constant + point.primal)).filter(|g| g.is_finite());
-            let allowed = tol * bound.phi().abs().max(problem.eps());
-            if solution.relaxation_gap.is_some_and(|gap| gap <= allowed) {
-                // Whatever the solver thought of it.
-                solution.stop = StopReason::Converged;
-            }
             solution.certificate = Some(certificate);
         }
         Err(error) => solution.reason = Some(error.to_string()),
     }
-    solution.iterations = monitor.iterations;
-    solution.eigendecompositions = monitor.eigendecompositions;
-    solution.seconds = monitor.seconds();
-    solution.trace = monitor.trace;
-    solution
+    solution.finish(Some(constant + point.primal), tol, problem, monitor)
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
 use crate::model::VarSet;
-use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Greedy, Method, Settings, Solver};
 use crate::solution::{GreedyStep, Solution, StopReason};
@@ -90,11 +90,7 @@ impl Relaxation for QuantumGreedy {
         best.method = Method::QuantumGreedy;
         best.stop = stop;
         best.steps = Some(steps);
-        best.iterations = monitor.iterations;
-        best.eigendecompositions = monitor.eigendecompositions;
-        best.seconds = monitor.seconds();
-        best.trace = monitor.trace;
-        Ok(best)
+        Ok(best.finish(None, settings.tol, problem, monitor))
     }
 }
 
@@ -105,20 +101,9 @@ fn final_solve(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let inner = Settings {
-        time_limit_secs: monitor.seconds_left(),
-        solver: Solver::Auto,
-        trace: false,
-        ..settings.clone()
-    };
-    let mut cancelled = false;
-    let solution = {
-        let mut relay = |_: &Progress| {
-            cancelled |= matches!(monitor.interrupted(), Some(StopReason::Cancelled));
-            if cancelled { Flow::Stop } else { Flow::Continue }
-        };
-        method.solve_with(problem, &inner, &mut relay)?
-    };
+    let inner =
+        Settings { solver: Solver::Auto, trace: false, ..settings.for_part(monitor.deadline(), None) };
+    let solution = method.solve_with(problem, &inner, &mut monitor.relay())?;
     monitor.eigendecompositions += solution.eigendecompositions;
     let upper = solution.upper.map_or(f64::NAN, |u| u.phi());
     let lower = solution.relaxation_gap.map_or(f64::NAN, |g| upper - g);
