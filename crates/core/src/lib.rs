@@ -24,6 +24,7 @@ pub mod search;
 mod settings;
 mod solution;
 pub mod sweep;
+mod tables;
 
 pub use choice::Choice;
 pub use deadline::Deadline;

@@ -30,6 +30,9 @@ pub struct BoundRecord {
     pub results: Vec<MethodRecord>,
     /// The best certified sides over all methods.
     pub best: BestRecord,
+    /// What more time or memory would buy, said by `auto` when the bracket is not closed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
 }
 
 impl BoundRecord {
@@ -340,8 +343,11 @@ impl<'a> Recorder<'a> {
             relaxation_gap: (!impossible).then_some(0.0),
             certified: impossible || phi.upper.is_some() && phi.lower.is_some(),
             seconds: exact.seconds,
-            marginals: (!impossible).then(|| self.marginals(&exact.means)),
-            pairwise: self.pairwise((!impossible).then_some(&exact.pairwise)),
+            marginals: (exact.has_marginals() && !exact.means.is_empty())
+                .then(|| self.marginals(&exact.means)),
+            state_marginals: (exact.has_marginals() && exact.means.is_empty())
+                .then(|| self.state_marginals(&exact.state_marginals)),
+            pairwise: self.pairwise(exact.has_marginals().then_some(&exact.pairwise)),
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
         }

@@ -25,15 +25,21 @@ pub enum Method {
     Combined,
     /// Mean-field lower bounds.
     MeanField,
+    /// Bethe lower bounds of balanced models.
+    Bethe,
+    /// Weighted mini-buckets, both sides.
+    Wmb,
     /// Annealed importance sampling: an estimate, no bound.
     Ais,
 }
 
 impl Method {
     /// Every method, in the order of `--method all`.
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 11] = [
         Method::Exact,
         Method::MeanField,
+        Method::Bethe,
+        Method::Wmb,
         Method::Quantum,
         Method::LogDet,
         Method::Trw,
@@ -54,6 +60,8 @@ impl Method {
             Method::Trw => "trw",
             Method::Combined => "combined",
             Method::MeanField => "mean-field",
+            Method::Bethe => "bethe",
+            Method::Wmb => "wmb",
             Method::Ais => "ais",
         }
     }
@@ -69,6 +77,8 @@ impl Method {
             Method::Trw => "tree-reweighted bound, on the trees given by --rho; pairwise models",
             Method::Combined => "one proof made of all of the above; pairwise models",
             Method::MeanField => "lower bounds by product and tree distributions",
+            Method::Bethe => "lower bounds by belief propagation; balanced pairwise models",
+            Method::Wmb => "weighted mini-buckets over tables, both sides; any number of states",
             Method::Ais => "annealed importance sampling: an estimate with its error, no bound",
         }
     }

@@ -74,10 +74,15 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         (_, true) => "complete",
         _ => "neither a forest nor complete",
     };
-    let (mib, operations) = (cost.bytes as f64 / f64::from(1 << 20), cost.operations);
+    let mib = cost.bytes as f64 / f64::from(1 << 20);
+    let states = match (info.min_states, info.max_states) {
+        (2, 2) => String::new(),
+        (low, high) if low == high => format!(", of {low} states"),
+        (low, high) => format!(", of {low} to {high} states"),
+    };
     let row = |name: &str, value: String| [name.to_owned(), value];
     vec![
-        row("spins", format!("{}{fixed}", info.d)),
+        row(if states.is_empty() { "spins" } else { "variables" }, format!("{}{states}{fixed}", info.d)),
         row("edges", format!("{}, at most {} at a spin", info.edges, info.max_degree)),
         row("higher terms", format!("{}, at most {} spins in one factor", info.terms, info.max_arity)),
         row("graph", format!("{graph}, {} component(s)", info.components)),
@@ -89,7 +94,15 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
         row(
             "exact inference",
-            format!("{}, about {operations:.1e} operations and {mib:.1} MiB", cost.algorithm.name()),
+            match cost.seconds.is_finite() {
+                true => format!(
+                    "{}, {:.1e} table entries, about {:.2e} s and {mib:.1} MiB",
+                    cost.algorithm.name(),
+                    cost.entries,
+                    cost.seconds
+                ),
+                false => "out of reach: no elimination order is cheap enough".to_owned(),
+            },
         ),
     ]
 }

@@ -135,30 +135,9 @@ pub(crate) fn log_add_all(out: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Turns log conditionals into joint probabilities `exp(l_k) * above_k` and returns
-/// `-sum_k joint_k l_k`. An impossible event, `-inf` or NaN, has probability 0.
-pub(crate) fn joint_from_conditional(logs: &mut [f64], above: &[f64]) -> f64 {
-    let mut entropy = [0.0; LANES];
-    let mut one = |l: &Lanes, above: &Lanes| {
-        let possible = map(l, |l| if l > f64::MIN { l } else { f64::MIN });
-        let joint = zip(&exp_lanes(&possible), above, |e, p| e * p);
-        let joint = zip(&joint, &possible, |j, l| if l > EXP_FLOOR { j } else { 0.0 });
-        let part = zip(&joint, &possible, |j, l| if l > EXP_FLOOR { j * l } else { 0.0 });
-        entropy = zip(&entropy, &part, |sum, part| sum - part);
-        joint
-    };
-    let (whole, rest) = logs.as_chunks_mut::<LANES>();
-    let (above, above_rest) = above.as_chunks::<LANES>();
-    for (l, p) in whole.iter_mut().zip(above) {
-        *l = one(l, p);
-    }
-    if !rest.is_empty() {
-        let (mut l, mut p) = ([f64::MIN; LANES], [0.0; LANES]);
-        l[..rest.len()].copy_from_slice(rest);
-        p[..rest.len()].copy_from_slice(above_rest);
-        rest.copy_from_slice(&one(&l, &p)[..rest.len()]);
-    }
-    entropy.iter().sum()
+/// Replaces every `x_k >= 0` by its logarithm, `-inf` for 0.
+pub(crate) fn log_all(values: &mut [f64]) {
+    values.iter_mut().for_each(|x| *x = libm::log(*x));
 }
 
 /// `max_k values[k]`, `-inf` for no value.

@@ -80,6 +80,7 @@ impl Report {
             eps: request.eps,
             results,
             best,
+            advice: None,
         };
         Ok(Report { record, solutions, best_upper, best_lower, outcome })
     }

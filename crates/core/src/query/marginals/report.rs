@@ -3,11 +3,12 @@
 use super::intervals::share_of;
 use crate::certify::Interval;
 use crate::error::{Error, Result};
+use crate::exact::Wanted;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::Status;
 use crate::run::bound;
-use crate::run::{BoundRequest, CHEAP_OPERATIONS, MethodChoice, exact_fits};
+use crate::run::{BoundRequest, MethodChoice, cost};
 use crate::run::{Outcome, Report};
 use crate::settings::Method;
 use serde::{Deserialize, Serialize};
@@ -167,18 +168,24 @@ pub fn marginals(
     Ok((record, outcome))
 }
 
+/// Seconds that exact inference may take for it to be done twice per variable.
+const CHEAP_SECS: f64 = 0.1;
+
+fn exact_is_cheap(model: &Model, request: &BoundRequest) -> bool {
+    let settings = &request.settings;
+    cost::exact(model, Wanted::LOG_Z, settings)
+        .is_some_and(|cost| cost.seconds <= CHEAP_SECS && cost.fits(settings))
+}
+
 /// The methods behind every interval.
 fn chosen(model: &Model, request: &BoundRequest) -> Vec<Method> {
     let pairwise = || model.majorant(request.eps).is_ok_and(|(f, _)| f.as_ising().is_some());
     match &request.methods {
         MethodChoice::List(methods) => methods.clone(),
         MethodChoice::All => Method::ALL.to_vec(),
-        // Twice per variable: cheap is cheaper than for one bound.
-        MethodChoice::Auto if exact_fits(model, &request.settings, 0.1 * CHEAP_OPERATIONS) => {
-            vec![Method::Exact]
-        }
+        MethodChoice::Auto if exact_is_cheap(model, request) => vec![Method::Exact],
         MethodChoice::Auto if pairwise() => vec![Method::MeanField, Method::Trw],
-        MethodChoice::Auto => vec![Method::MeanField, Method::Quantum],
+        MethodChoice::Auto => vec![Method::MeanField, Method::Wmb, Method::Quantum],
     }
 }
 

@@ -9,11 +9,11 @@ use super::space::Space;
 use super::two_tree::{Base, Joint, TwoTree};
 use crate::certify::{Certificate, Form};
 use crate::error::Result;
-use crate::exact::order::fewest_pairs;
 use crate::features::Features;
 use crate::model::{Ising, VarSet};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{resistance_mixture, stars};
+use crate::tables::order::fewest_pairs;
 use std::collections::HashMap;
 
 /// Triples up to which every triangle inequality is present from the start.
@@ -84,7 +84,7 @@ fn own_two_tree(ising: &Ising, clusters: &Clusters) -> Option<TwoTree> {
     if clusters.spins.is_empty() {
         return None;
     }
-    let plan = fewest_pairs(&adjacency(ising));
+    let plan = fewest_pairs(adjacency(ising));
     let pair = |a: u32, b: u32| clusters.neighbours(a).iter().find(|near| near.0 == b).map(|near| near.1);
     let joint = |p: usize| {
         let spin = plan.order[p];
@@ -105,7 +105,7 @@ fn cliques(ising: &Ising) -> Option<Vec<Vec<u32>>> {
     if ising.edges().len() > MAX_MOMENTS {
         return None;
     }
-    let plan = fewest_pairs(&adjacency(ising));
+    let plan = fewest_pairs(adjacency(ising));
     if plan.scopes.iter().map(Vec::len).sum::<usize>() > MAX_MOMENTS {
         return None;
     }
