@@ -2,7 +2,8 @@
 
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use zbound::record::{BoundRecord, Interval, MethodRecord};
+use zbound::record::{BoundRecord, Bracket, MethodRecord};
+use zbound_bench::duration;
 
 /// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances.
 pub(crate) fn render(record: &BoundRecord, exact: Option<f64>) -> String {
@@ -29,7 +30,7 @@ fn notes(record: &BoundRecord) -> String {
 /// `lower <= log Z <= upper`, rounded outward.
 fn headline(record: &BoundRecord, decimals: usize) -> String {
     let name = if record.eps == 1.0 { "log Z" } else { "eps log Z" };
-    let Interval { lower, upper } = record.best.log_z;
+    let Bracket { lower, upper } = record.best.log_z;
     let (lower, upper) =
         (lower.map(|v| round_down_display(v, decimals)), upper.map(|v| round_up_display(v, decimals)));
     let impossible = record.results.iter().any(|r| r.certified && r.log_z.upper.is_none());
@@ -83,23 +84,4 @@ fn row(result: &MethodRecord, exact: Option<f64>, decimals: usize) -> Vec<Cell> 
         cells.insert(4, log_z.upper.map_or_else(none, |v| format!("{:.3e}", (v - exact).max(0.0))));
     }
     cells.into_iter().map(Cell::new).collect()
-}
-
-/// Seconds in a unit that suits them.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_read_naturally() {
-        assert_eq!([2e-5, 0.0123, 7.0].map(duration), ["20 us", "12.3 ms", "7.00 s"]);
-    }
 }

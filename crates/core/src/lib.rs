@@ -6,6 +6,7 @@
 //! Every printed bound is re-derived from such a certificate in outward-rounded arithmetic.
 
 pub mod certify;
+mod choice;
 mod deadline;
 mod error;
 pub mod exact;
@@ -25,6 +26,7 @@ mod solution;
 pub mod sweep;
 mod tables;
 
+pub use choice::Choice;
 pub use deadline::Deadline;
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};

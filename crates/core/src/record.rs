@@ -69,7 +69,7 @@ pub struct Sides {
 
 /// Two certified sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Bracket {
     /// Certified lower bound.
     pub lower: Option<f64>,
     /// Certified upper bound.
@@ -191,9 +191,9 @@ pub struct MethodRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BestRecord {
     /// On eps log Z.
-    pub log_z: Interval,
+    pub log_z: Bracket,
     /// On phi.
-    pub phi: Interval,
+    pub phi: Bracket,
     /// The method with the smallest upper bound.
     pub upper_method: Option<Method>,
     /// The method with the largest lower bound.

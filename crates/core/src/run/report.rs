@@ -4,7 +4,7 @@ use super::plan::BoundRequest;
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Interval, MethodRecord, ModelRecord, Status};
+use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Bracket, MethodRecord, ModelRecord, Status};
 use crate::solution::Solution;
 use std::path::Path;
 
@@ -146,11 +146,8 @@ fn extreme(results: &[MethodRecord], key: impl Fn(&MethodRecord) -> Option<f64>)
 fn best_record(results: &[MethodRecord], upper: Option<usize>, lower: Option<usize>) -> BestRecord {
     let (upper, lower) = (upper.map(|k| &results[k]), lower.map(|k| &results[k]));
     BestRecord {
-        log_z: Interval {
-            lower: lower.and_then(|r| r.log_z.lower),
-            upper: upper.and_then(|r| r.log_z.upper),
-        },
-        phi: Interval { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
+        log_z: Bracket { lower: lower.and_then(|r| r.log_z.lower), upper: upper.and_then(|r| r.log_z.upper) },
+        phi: Bracket { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
         upper_method: upper.map(|r| r.method),
         lower_method: lower.map(|r| r.method),
     }
