@@ -57,10 +57,13 @@ pub(crate) struct Args {
     /// Pairs that carry constraints in logdet
     #[arg(long, default_value_t, value_parser = choices::parser::<Pairwise>())]
     pairwise: Pairwise,
+    /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    target_gap: Option<f64>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
-    /// Write the certificate behind the best upper bound to FILE
+    /// Write one certificate of both sides of the bracket to FILE
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
@@ -76,6 +79,15 @@ pub(crate) struct OutputArgs {
     /// text: a table; json: one document; uai: PR (log10 Z) and MAR
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT")]
     output_format: OutputFormat,
+    /// All columns in the table
+    #[arg(long)]
+    wide: bool,
+    /// Also report P(x_i = s) for every state (JSON), for spins too
+    #[arg(long)]
+    states: bool,
+    /// One line of JSON on standard error whenever the bracket shrinks
+    #[arg(long)]
+    trace: bool,
 }
 
 /// A kind of output.
@@ -106,6 +118,7 @@ impl Args {
         request.methods = MethodChoice::from_names(&self.method)?;
         request.eps = self.eps;
         request.features = self.features.clone().unwrap_or_default();
+        request.target_gap = self.target_gap;
         request.want_pairwise = self.pair_moments;
         request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());
@@ -138,16 +151,17 @@ pub(crate) fn answer(
     certificate: Option<&Path>,
 ) -> Result<u8> {
     let asked = request.clone();
+    let trace = output.trace;
     let ended = run.supervise(move |watch, board| {
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
         let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = source.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
-        let report = bound(&model, &asked, &mut watch.posting(board))?;
+        let report = bound(&model, &asked, &mut watch.tracing(trace).posting(board))?;
         let exact = exact_value(&model, &asked, &report);
         Ok(Answer { model, report, exact })
     })?;
-    let (record, done) = match ended {
+    let (mut record, done) = match ended {
         Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
         Ended::Done(answer) => (answer.report.record.clone(), Some(answer)),
         Ended::Left(mut record) => {
@@ -157,12 +171,16 @@ pub(crate) fn answer(
             (record, None)
         }
     };
+    if output.states {
+        record.add_states();
+    }
     let format = if output.json { OutputFormat::Json } else { output.output_format };
     match format {
         OutputFormat::Json => output::print_json(&record)?,
         OutputFormat::Uai => output::print(&uai::render(&record)?)?,
         OutputFormat::Text => {
-            output::print(&table::render(&record, done.as_ref().and_then(|answer| answer.exact)))?;
+            let exact = done.as_ref().and_then(|answer| answer.exact);
+            output::print(&table::render(&record, exact, output.wide))?;
         }
     }
     let mut code = Outcome::of(&request, &record).exit_code();
