@@ -5,7 +5,7 @@ mod proofs;
 
 use proofs::*;
 use zbound::certify::{Certificate, Component, Form, Slack};
-use zbound::spectral::{Eigen, Square};
+use zbound::linalg::{Eigen, Square};
 use zbound::{Features, Ising, Polynomial};
 
 /// One certificate of each form, with a witness, for the same pairwise model.

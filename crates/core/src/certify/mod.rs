@@ -17,6 +17,7 @@ mod forest;
 mod header;
 pub(crate) mod interval;
 mod logdet;
+mod points;
 mod slack;
 mod sparse;
 mod spectral;
@@ -29,3 +30,4 @@ pub use certificate::{
     Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
 };
 pub use interval::Interval;
+pub(crate) use points::{MomentMatrix, QuantumPoint};
