@@ -5,11 +5,13 @@ pub mod certificates;
 pub mod data;
 pub mod extremes;
 pub mod reference;
+pub mod tables;
 
 pub use certificates::*;
 pub use data::public_data;
 pub use extremes::*;
 pub use reference::*;
+pub use tables::*;
 use std::io::Write;
 use zbound::certify::Interval;
 use zbound::linalg::{Eigen, EigenWork, Square, eigh};

@@ -115,7 +115,7 @@ fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Mon
         let size = (constant + barrier.primal(moments)).abs().max(1.0);
         // Below that the smallest eigenvalues are rounding, and further stages would follow it.
         let is_noise = barrier.eigen.values[0] < NOISE;
-        let is_last = 2.0 * n * mu <= 0.5 * tol * size || is_noise;
+        let is_last = 2.0 * n * mu <= 0.4 * tol * size || is_noise;
         let is_near = mu <= NEAR * size;
         for _ in 0..PER_STAGE {
             let primal = eps * (constant + barrier.primal(moments));
