@@ -298,11 +298,10 @@ fn render(rows: &[Row], growth_exponent: Option<f64>) -> String {
     let growth =
         growth_exponent.map_or(String::new(), |p| format!("\nsolve time grows like d^{p:.2} (d >= 50)"));
     let peak = rows.iter().filter_map(|r| r.peak_matrices).fold(0.0, f64::max);
-    let memory = match peak > 0.0 {
-        true => {
-            format!("\nmemory of a solve: at most {peak:.1} n x n matrices of doubles (d >= {MEMORY_FROM})")
-        }
-        false => String::new(),
+    let memory = if peak > 0.0 {
+        format!("\nmemory of a solve: at most {peak:.1} n x n matrices of doubles (d >= {MEMORY_FROM})")
+    } else {
+        String::new()
     };
     format!("{table}{growth}{memory}\n")
 }

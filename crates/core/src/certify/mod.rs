@@ -20,6 +20,7 @@ mod header_tables;
 pub(crate) mod interval;
 mod limits;
 mod logdet;
+mod points;
 mod slack;
 mod sparse;
 mod spectral;
@@ -34,5 +35,6 @@ pub use certificate::{
     Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
 };
 pub use interval::Interval;
+pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use limits::Limits;
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};

@@ -58,10 +58,8 @@ impl Scale {
     }
 
     fn round_numbers(&self, count: usize) -> Vec<(f64, String)> {
-        let (low, high) = match self.log {
-            true => (10f64.powf(self.low), 10f64.powf(self.high)),
-            false => (self.low, self.high),
-        };
+        let (low, high) =
+            if self.log { (10f64.powf(self.low), 10f64.powf(self.high)) } else { (self.low, self.high) };
         let rough = (high - low) / count.max(1) as f64;
         let unit = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|s| s * unit).find(|s| *s >= rough * 0.999);
