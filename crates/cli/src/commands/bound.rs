@@ -25,6 +25,7 @@ Methods:
   trw             tree-reweighted bound, on the trees given by --rho; pairwise models
   combined        one proof made of all of the above; pairwise models
   mean-field      lower bounds
+  wmb             weighted mini-buckets: both sides, any tables, hard zeros; as large as memory allows (--ibound)
 
 Examples:
   zbound bound model.json
@@ -69,6 +70,9 @@ pub(crate) struct Args {
     /// Pairs that carry constraints in logdet
     #[arg(long, value_enum, default_value_t = PairwiseArg::All)]
     pairwise: PairwiseArg,
+    /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
+    #[arg(long, value_name = "I")]
+    ibound: Option<usize>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
@@ -171,6 +175,7 @@ impl Args {
             .with_solver(self.solver)
             .with_greedy(self.greedy)
             .with_greedy_batch(self.greedy_batch)
+            .with_ibound(self.ibound)
             .with_rho(match self.rho {
                 RhoArg::Uniform => Rho::Uniform,
                 RhoArg::Resistance => Rho::Resistance,

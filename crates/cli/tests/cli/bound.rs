@@ -176,7 +176,7 @@ fn bad_options_are_one_line_with_a_hint_and_exit_two() {
         assert!(message.lines().count() <= 2, "{message}");
     }
     for (args, words) in [
-        (["--method", "wmb"], "reserved"),
+        (["--ibound", "wide"], "invalid digit"),
         (["--method", "magic"], "known: auto, all"),
         (["--greedy", "many"], "whole number"),
         (["--features", "degree:x"], "whole number"),
