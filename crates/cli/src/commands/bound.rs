@@ -60,6 +60,9 @@ pub(crate) struct Args {
     /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     target_gap: Option<f64>,
+    /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
+    #[arg(long, value_name = "I")]
+    ibound: Option<usize>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
@@ -128,6 +131,7 @@ impl Args {
             .with_solver(self.solver)
             .with_greedy(self.greedy)
             .with_greedy_batch(self.greedy_batch)
+            .with_ibound(self.ibound)
             .with_rho(self.rho)
             .with_pairwise(self.pairwise);
         Ok(request)
