@@ -22,7 +22,12 @@ pub(super) struct BoxSource<'a> {
 
 impl BoxSource<'_> {
     /// A layout along `order` within `rule`, on a box that is as likely as can be managed greedily.
-    pub(super) fn layout(&self, order: &[u32], rule: Rule, propagator: &mut Propagator<'_>) -> Option<Layout> {
+    pub(super) fn layout(
+        &self,
+        order: &[u32],
+        rule: Rule,
+        propagator: &mut Propagator<'_>,
+    ) -> Option<Layout> {
         let sizes = self.model.cardinalities();
         let mut left = self.left.to_vec();
         let root = propagator.trail().len();

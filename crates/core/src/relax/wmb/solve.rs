@@ -225,7 +225,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         if let Some(width) = self.wishes.ibound {
             return (width.min(60) as f64 + 1.0).exp2();
         }
-        let affordable = 0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
+        let affordable =
+            0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
         let memory = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
         // A few large tables take most of what there is.
         (32.0 * affordable.min(memory) / self.model.d().max(1) as f64).max(16.0)
@@ -284,8 +285,12 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
                 break;
             }
             self.pass(&mut upper)?;
-            let gain = upper.gain + lower.as_ref().map_or(0.0, |l| if l.layout.is_exact() { 0.0 } else { l.gain });
-            if gain < slow * self.gap().min(upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps)) {
+            let gain =
+                upper.gain + lower.as_ref().map_or(0.0, |l| if l.layout.is_exact() { 0.0 } else { l.gain });
+            if gain
+                < slow
+                    * self.gap().min(upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps))
+            {
                 break;
             }
         }
@@ -384,9 +389,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         }
         let Some(state) = &self.found.state else { return Ok(None) };
         let marginals = self.found.marginals.as_ref();
-        let likely: Vec<f64> = (0..state.len())
-            .map(|v| marginals.map_or(1.0, |m| m[v][state[v] as usize]))
-            .collect();
+        let likely: Vec<f64> =
+            (0..state.len()).map(|v| marginals.map_or(1.0, |m| m[v][state[v] as usize])).collect();
         let source = BoxSource { model: self.model, left: &self.left, state, likely: &likely };
         let rule = Rule { keep_zeros_together: true, ..rule };
         let boxed = source.layout(&layout.model.order, rule, propagator);
