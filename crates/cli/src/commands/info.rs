@@ -1,11 +1,15 @@
 //! `zbound info`: what a model holds.
 
+use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
+use crate::supervise::{Ended, Run};
 use anyhow::Result;
 use comfy_table::{Table, presets};
+use std::time::Instant;
+use zbound::Model;
 use zbound::exact::{self, Cost, Info, Sign};
-use zbound::{Model, Settings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +22,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// One JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -25,22 +31,27 @@ pub(crate) struct Args {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
-        let model = self.model.read()?;
-        let info = exact::info(&model)?;
-        if self.json {
-            output::print_json(&info)?;
-            return Ok(0);
-        }
-        let cost = exact::estimate(&model, &Settings::default())?;
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.add_rows(rows(&model, &info, &cost));
-        if let Some(names) = table.column_mut(0) {
-            names.set_padding((0, 1));
-        }
-        output::print(&format!("{}\n", table.trim_fmt()))?;
-        Ok(0)
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
+        let (source, json, settings) = (self.model, self.json, run.settings.clone());
+        let ended = run.supervise::<String, String>(move |_, _| {
+            let model = source.read()?;
+            let info = exact::info(&model)?;
+            if json {
+                return Ok(serde_json::to_string(&info)? + "\n");
+            }
+            let cost = exact::estimate(&model, &settings)?;
+            let mut table = Table::new();
+            table.load_preset(presets::NOTHING);
+            table.add_rows(rows(&model, &info, &cost));
+            if let Some(names) = table.column_mut(0) {
+                names.set_padding((0, 1));
+            }
+            Ok(format!("{}\n", table.trim_fmt()))
+        })?;
+        let Ended::Done(text) = ended else { return Ok(run.exit_code(EXIT_INCOMPLETE)) };
+        output::print(&text)?;
+        Ok(run.exit_code(0))
     }
 }
 
@@ -63,10 +74,15 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         (_, true) => "complete",
         _ => "neither a forest nor complete",
     };
-    let (mib, operations) = (cost.bytes as f64 / f64::from(1 << 20), cost.operations);
+    let mib = cost.bytes as f64 / f64::from(1 << 20);
+    let states = match (info.min_states, info.max_states) {
+        (2, 2) => String::new(),
+        (low, high) if low == high => format!(", of {low} states"),
+        (low, high) => format!(", of {low} to {high} states"),
+    };
     let row = |name: &str, value: String| [name.to_owned(), value];
     vec![
-        row("spins", format!("{}{fixed}", info.d)),
+        row(if states.is_empty() { "spins" } else { "variables" }, format!("{}{states}{fixed}", info.d)),
         row("edges", format!("{}, at most {} at a spin", info.edges, info.max_degree)),
         row("higher terms", format!("{}, at most {} spins in one factor", info.terms, info.max_arity)),
         row("graph", format!("{graph}, {} component(s)", info.components)),
@@ -78,7 +94,15 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
         row(
             "exact inference",
-            format!("{}, about {operations:.1e} operations and {mib:.1} MiB", cost.algorithm.name()),
+            match cost.seconds.is_finite() {
+                true => format!(
+                    "{}, {:.1e} table entries, about {:.2e} s and {mib:.1} MiB",
+                    cost.algorithm.name(),
+                    cost.entries,
+                    cost.seconds
+                ),
+                false => "out of reach: no elimination order is cheap enough".to_owned(),
+            },
         ),
     ]
 }

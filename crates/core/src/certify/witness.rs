@@ -49,7 +49,9 @@ fn product(means: &[f64], f: &Polynomial, eps: f64) -> Result<Interval> {
         sum + set.iter().fold(Interval::point(v), |product, i| product * mean(i))
     });
     let part = |p: Interval| if p.hi <= 0.0 { Interval::ZERO } else { p * p.log() };
-    let divergence = (0..means.len())
+    // A mean of zero has divergence exactly zero; large models have many of them.
+    let biased = (0..means.len()).filter(|&i| means[i] != 0.0);
+    let divergence = biased
         .fold(Interval::ZERO, |sum, i| sum + part(Interval::ONE + mean(i)) + part(Interval::ONE - mean(i)));
     Ok(value - Interval::point(0.5 * eps) * divergence)
 }

@@ -1,264 +1,194 @@
-//! Variable elimination in the log domain: log Z, the maximum, and marginals by a second sweep.
+//! Variable elimination: log Z with a proved enclosure.
 //!
-//! Spins leave one after another. When spin v goes, the factors and messages that mention it are
-//! added up over its clique and v is summed (or maximised) out; the message that remains goes to
-//! the next of its spins to leave. Everything stays in the log domain, so hard zeros are `-inf`
-//! and no range of values underflows.
+//! Variables leave one after another. When v goes, the factors and messages that mention it are multiplied
+//! over its bucket and v is summed out; the message that remains goes to the next of its variables to leave.
+//! Tables hold numbers as long as no product can leave the range of floating point, logarithms otherwise.
 
-use super::clique::{CHUNK_BITS, Table, View, bits_in, project};
-use super::moments::signed_sums;
-use super::order::Plan;
 use super::rounding::{CompensatedSum, Enclosure, U};
-use super::sweep::{self, Message};
-use super::vector::LOG_ADD_ULPS;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::tables::buckets::Buckets;
+use crate::tables::linear::{self, Pool};
+use crate::tables::log;
+use crate::tables::plan::Plan;
+use crate::tables::spare::Spare;
+use crate::tables::table::{LOG_ROUNDINGS, Scaled, Table};
+use crate::tables::view::{Shape, fits_numbers};
 
-/// Factors of one clique are added up beforehand while their union has at most this many spins.
-const MERGE_BITS: usize = 8;
+/// Entries of a bucket from which on the observer is asked beforehand: a hundredth of a second.
+const POLL_ENTRIES: f64 = 1e7;
 
-/// What sum-product finds, in units of eps and without the constant.
-pub(crate) struct SumProduct {
-    /// `log sum_x exp(f/eps)`, `-inf` when every state is forbidden.
+/// A message that is kept.
+pub(crate) struct Message {
+    pub(crate) table: Table,
+    /// The sum over the bucket is the table times `2^exponent e^offset`.
+    pub(crate) exponent: i64,
+    pub(crate) offset: f64,
+}
+
+/// What the sweep towards the roots finds, without the constant.
+pub(crate) struct Upward {
+    /// `log sum_x exp((f - offset)/eps)`, `-inf` when every state is forbidden.
     pub(crate) log_sum: f64,
+    /// Sum of the factors' largest values, in units of f.
+    pub(crate) offset: f64,
+    /// Encloses `eps log sum_x exp(f/eps)`.
     pub(crate) bounds: Enclosure,
-    /// `E x_i`.
-    pub(crate) means: Vec<f64>,
-    /// `E x_i x_j` for pairs i < j of a common factor.
-    pub(crate) pairs: Vec<(u32, u32, f64)>,
-    /// `-sum p log p`.
-    pub(crate) entropy: f64,
+    /// The model's factors, by bucket.
+    pub(crate) buckets: Buckets,
+    /// By position, when they are kept.
+    pub(crate) messages: Vec<Option<Message>>,
 }
 
 /// Elimination of one model along one plan.
-pub(crate) struct Elimination<'a, 'o> {
-    model: &'a FactorModel,
-    plan: &'a Plan,
-    pool: Option<rayon::ThreadPool>,
-    monitor: &'a mut Monitor<'o>,
-    children: Vec<Vec<u32>>,
+pub(crate) struct Elimination<'a> {
+    pub(crate) model: &'a FactorModel,
+    pub(crate) plan: &'a Plan,
+    pub(crate) pool: &'a Pool,
 }
 
-/// The model's own factors in one clique.
+/// Logarithm of the scale and error of everything multiplied so far.
 #[derive(Default)]
-struct Local {
-    tables: Vec<Table>,
-    factors: usize,
-    /// Sum over factors of the largest magnitude of a finite entry.
-    magnitude: f64,
+struct Ledger {
+    logs: CompensatedSum,
+    exponent: i64,
+    roundings: f64,
 }
 
-impl<'a, 'o> Elimination<'a, 'o> {
-    pub(crate) fn new(
-        model: &'a FactorModel,
-        plan: &'a Plan,
-        threads: usize,
-        monitor: &'a mut Monitor<'o>,
-    ) -> Result<Self> {
-        let mut children = vec![Vec::new(); model.d()];
-        for (p, up) in plan.parent.iter().enumerate() {
-            if let Some(up) = up {
-                children[*up as usize].push(p as u32);
-            }
-        }
-        Ok(Elimination { model, plan, pool: super::workers::pool(threads)?, monitor, children })
+impl Ledger {
+    fn add(&mut self, scaled: &Scaled) {
+        self.logs.add(scaled.offset);
+        self.exponent += scaled.exponent;
+        self.roundings += scaled.roundings;
+    }
+}
+
+impl Elimination<'_> {
+    /// The shape of the bucket at p.
+    pub(crate) fn shape(&self, p: usize) -> Shape {
+        Shape::new(&self.plan.scopes[p], p as u32, &self.plan.states)
     }
 
-    /// A state of largest f, by max-product and traceback: going from the last spin eliminated
-    /// to the first, each takes its better value, -1 when both are equal.
+    /// The tables of the bucket at p.
+    pub(crate) fn tables<'t>(
+        &self,
+        p: usize,
+        buckets: &'t Buckets,
+        messages: &'t [Option<Message>],
+    ) -> Vec<&'t Table> {
+        let received = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].as_ref());
+        buckets.tables[p].iter().chain(received.map(|m| &m.table)).collect()
+    }
+
+    /// log Z at temperature eps; messages are dropped when they are used unless `keep`.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    pub(crate) fn maximise(&mut self) -> Result<Vec<i8>> {
-        let local = self.local_tables(1.0);
+    pub(crate) fn sum(&self, eps: f64, keep: bool, monitor: &mut Monitor<'_>) -> Result<Upward> {
         let d = self.model.d();
+        let buckets = Buckets::new(self.model, self.plan, eps);
+        if buckets.impossible {
+            return Ok(Upward::impossible(buckets, d));
+        }
         let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
-        let mut choices: Vec<Vec<u64>> = Vec::with_capacity(d);
-        for p in 0..d {
-            self.poll()?;
-            let views = self.views(p, &local[p], &messages);
-            let (message, choice) = sweep::maximise_out(&views, self.plan.scopes[p].len(), &self.pool);
-            drop(views);
-            for &child in &self.children[p] {
-                messages[child as usize] = None;
+        let mut ledger = Ledger { roundings: buckets.roundings, ..Ledger::default() };
+        let mut spare = Spare::default();
+        let mut since_poll = f64::INFINITY;
+        for &p in &self.plan.schedule {
+            let p = p as usize;
+            let entries = self.plan.size(p) * f64::from(self.plan.states[p]);
+            since_poll += entries + 1000.0;
+            if since_poll > POLL_ENTRIES {
+                since_poll = 0.0;
+                poll(monitor)?;
+            }
+            let tables = self.tables(p, &buckets, &messages);
+            let scaled = self.sum_out(p, &tables, &mut ledger.roundings, &mut spare);
+            ledger.add(&scaled);
+            if scaled.table.is_impossible() {
+                return Ok(Upward::impossible(buckets, d));
+            }
+            if self.plan.parent[p].is_none() {
+                ledger.logs.add(libm::log(scaled.table.data[0]));
+                ledger.roundings += LOG_ROUNDINGS;
+            }
+            if !keep {
+                let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
+                used.for_each(|m| spare.give(m.table.data));
+            }
+            let Scaled { table, exponent, offset, .. } = scaled;
+            let mut message = Message { table, exponent, offset };
+            if !keep && let Some(sibling) = self.sibling(p, &message.table, &messages) {
+                multiply(&mut messages[sibling], &message.table);
+                ledger.roundings += 1.0;
+                spare.give(std::mem::take(&mut message.table.data));
+                continue;
             }
             messages[p] = Some(message);
-            choices.push(choice);
         }
-        let mut spins = vec![-1i8; d];
-        for p in (0..d).rev() {
-            let scope = self.plan.scopes[p].iter().enumerate();
-            let at: usize =
-                scope.map(|(b, &q)| usize::from(spins[self.plan.order[q as usize] as usize] > 0) << b).sum();
-            if choices[p][at / 64] >> (at % 64) & 1 == 1 {
-                spins[self.plan.order[p] as usize] = 1;
-            }
+        Ok(Upward::new(eps, buckets, messages, &ledger))
+    }
+
+    /// A message over the same variables that waits for the same bucket: the two are one, their product.
+    fn sibling(&self, p: usize, table: &Table, messages: &[Option<Message>]) -> Option<usize> {
+        let siblings = &self.plan.children[self.plan.parent[p]? as usize];
+        siblings.iter().map(|&c| c as usize).find(|&c| {
+            messages[c].as_ref().is_some_and(|m| m.table.scope == table.scope)
+                && fits_numbers(messages[c].iter().map(|m| &m.table).chain([table]))
+        })
+    }
+
+    /// The message of the bucket at p.
+    fn sum_out(&self, p: usize, tables: &[&Table], roundings: &mut f64, spare: &mut Spare) -> Scaled {
+        let (shape, states) = (self.shape(p), &self.plan.states);
+        if fits_numbers(tables.iter().copied()) {
+            // A product of all tables and a sum over all states.
+            *roundings += (tables.len() + shape.states) as f64;
+            let memory = spare.take(shape.size());
+            let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool);
+            return Table::from_numbers(shape.scope, data, extremes);
         }
-        Ok(spins)
-    }
-
-    /// log Z and all marginals at temperature eps.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`].
-    pub(crate) fn sum(&mut self, eps: f64) -> Result<SumProduct> {
-        let d = self.model.d();
-        if self.model.constant() == f64::NEG_INFINITY {
-            return Ok(SumProduct::impossible(d));
-        }
-        let local = self.local_tables(1.0 / eps);
-        let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
-        let mut log_sum = CompensatedSum::default();
-        let mut roundings = 0.0;
-        for p in 0..d {
-            self.poll()?;
-            let views = self.views(p, &local[p], &messages);
-            let message = sweep::sum_out(&views, self.plan.scopes[p].len(), &self.pool);
-            roundings += self.roundings(p, &local[p], &messages);
-            if message.offset == f64::NEG_INFINITY {
-                return Ok(SumProduct::impossible(d));
-            }
-            log_sum.add(message.offset);
-            messages[p] = Some(message);
-        }
-        let log_sum = log_sum.value();
-        // The compensated sum of the offsets adds a few roundings of its value.
-        let radius = 1.01 * U * (roundings + 6.0 * log_sum.abs());
-        let mut out = SumProduct {
-            log_sum,
-            bounds: Enclosure::point(log_sum).widened(radius),
-            means: vec![0.0; d],
-            pairs: Vec::new(),
-            entropy: 0.0,
-        };
-        self.descend(&local, messages, &mut out)?;
-        Ok(out)
-    }
-
-    /// Second sweep, last eliminated first: `P(x_v, y) = P(x_v | y) P(y)` over each clique, where
-    /// `P(x_v | y)` is the clique's table over its message and `P(y)` comes from the parent.
-    fn descend(
-        &mut self,
-        local: &[Local],
-        mut messages: Vec<Option<Message>>,
-        out: &mut SumProduct,
-    ) -> Result<()> {
-        let d = self.model.d();
-        let mut marginals: Vec<Vec<f64>> = vec![Vec::new(); d];
-        let graph = super::order::interaction_graph(self.model);
-        for p in (0..d).rev() {
-            self.poll()?;
-            let above = match self.plan.parent[p] {
-                None => vec![1.0],
-                Some(_) => std::mem::take(&mut marginals[p]),
-            };
-            let Some(message) = messages[p].take() else { continue };
-            let views = self.views(p, &local[p], &messages);
-            let (mut belief, entropy) = sweep::belief(&views, &message, &above, &self.pool);
-            drop((views, message, above));
-            let total: f64 = belief.iter().sum();
-            out.entropy += entropy / total;
-            let clique = self.clique(p);
-            for &child in &self.children[p] {
-                let scope = &self.plan.scopes[child as usize];
-                let mut table = vec![0.0; 1 << scope.len()];
-                project(&belief, &bits_in(scope, &clique), &mut table);
-                table.iter_mut().for_each(|x| *x /= total);
-                marginals[child as usize] = table;
-            }
-            let v = self.plan.order[p];
-            let (minus, plus) = belief.split_at_mut(1 << (clique.len() - 1));
-            plus.iter_mut().zip(minus).for_each(|(plus, minus)| *plus -= *minus);
-            let mut sums = vec![0.0; clique.len() - 1];
-            out.means[v as usize] = (signed_sums(plus, &mut sums) / total).clamp(-1.0, 1.0);
-            for (&q, sum) in self.plan.scopes[p].iter().zip(sums) {
-                let w = self.plan.order[q as usize];
-                if graph[v as usize].binary_search(&w).is_ok() {
-                    out.pairs.push((v.min(w), v.max(w), (sum / total).clamp(-1.0, 1.0)));
-                }
-            }
-        }
-        out.pairs.sort_unstable_by_key(|&(i, j, _)| (i, j));
-        Ok(())
-    }
-
-    fn poll(&mut self) -> Result<()> {
-        self.monitor.interrupted().map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))
-    }
-
-    /// Positions of the clique of the spin at position p, last eliminated first.
-    fn clique(&self, p: usize) -> Vec<u32> {
-        let mut clique = self.plan.scopes[p].clone();
-        clique.push(p as u32);
-        clique
-    }
-
-    /// The model's factors by the position of the first of their spins to go.
-    fn local_tables(&self, scale: f64) -> Vec<Local> {
-        let mut local: Vec<Local> = (0..self.model.d()).map(|_| Local::default()).collect();
-        for factor in self.model.factors() {
-            let positions: Vec<u32> = factor.scope.iter().map(|&i| self.plan.position[i as usize]).collect();
-            if let Some(&first) = positions.iter().min() {
-                local[first as usize].push(Table::from_factor(&positions, factor.table, scale));
-            }
-        }
-        local
-    }
-
-    /// All tables of the clique at p.
-    fn views<'t>(&self, p: usize, local: &'t Local, messages: &'t [Option<Message>]) -> Vec<View<'t>> {
-        let clique = self.clique(p);
-        let chunk_bits = (clique.len() - 1).min(CHUNK_BITS);
-        let own = local.tables.iter().map(|t| View::new(&t.data, &t.bits_in(&clique), chunk_bits));
-        let received = self.children[p].iter().filter_map(|&c| {
-            let bits = bits_in(&self.plan.scopes[c as usize], &clique);
-            messages[c as usize].as_ref().map(|m| View::new(&m.data, &bits, chunk_bits))
-        });
-        own.chain(received).collect()
-    }
-
-    /// Roundings at p in units of u, so that the log of the message is within `u` times them of
-    /// the exact function of its inputs (log-sum-exp moves by at most the change of its inputs).
-    ///
-    /// Scaling by 1/eps and merging round numbers at most the sum of the factors' magnitudes, 2
-    /// times and once per factor. Adding up the tables, the end of log_add and the shift by the
-    /// offset round numbers at most s + 1, s the sum of all magnitudes, once per table and twice.
-    /// The correction inside log_add comes on top.
-    fn roundings(&self, p: usize, local: &Local, messages: &[Option<Message>]) -> f64 {
-        let received = self.children[p].iter().filter_map(|&c| messages[c as usize].as_ref());
-        let s = local.magnitude + received.map(|m| m.magnitude).sum::<f64>();
-        let tables = local.tables.len() + self.children[p].len();
-        (local.factors + 2) as f64 * local.magnitude + (tables + 2) as f64 * (s + 1.0) + LOG_ADD_ULPS
+        let logs: Vec<(Table, f64)> = tables.iter().map(|t| t.logs()).collect();
+        let tables: Vec<&Table> = logs.iter().map(|t| &t.0).collect();
+        *roundings += logs.iter().map(|t| t.1).sum::<f64>() + log::roundings(&tables, shape.states);
+        let data = log::sum_out(&shape, &tables, states, self.pool);
+        Table::from_logs(shape.scope, data)
     }
 }
 
-impl Local {
-    /// Adds a factor, merging it into a table when the union stays small.
-    fn push(&mut self, table: Table) {
-        self.factors += 1;
-        let finite = table.data.iter().filter(|v| v.is_finite());
-        self.magnitude += finite.fold(0.0f64, |m, v| m.max(v.abs()));
-        let fits = |other: &Table| {
-            let largest = table.scope.len().max(other.scope.len()).max(MERGE_BITS);
-            table.union(other).len() <= largest
-        };
-        match self.tables.iter().position(fits) {
-            Some(k) => self.tables[k] = self.tables[k].sum(&table),
-            None => self.tables.push(table),
-        }
+/// Multiplies a waiting message by another over the same variables.
+fn multiply(waiting: &mut Option<Message>, table: &Table) {
+    if let Some(Message { table: waiting, .. }) = waiting {
+        waiting.data.iter_mut().zip(&table.data).for_each(|(x, y)| *x *= y);
+        waiting.highest += table.highest;
+        waiting.lowest += table.lowest;
     }
 }
 
-impl SumProduct {
-    /// The answer when no state is allowed: no distribution, so no moments.
-    fn impossible(d: usize) -> Self {
-        SumProduct {
-            log_sum: f64::NEG_INFINITY,
-            bounds: Enclosure::point(f64::NEG_INFINITY),
-            means: vec![f64::NAN; d],
-            pairs: Vec::new(),
-            entropy: f64::NAN,
-        }
+/// Stops when the observer says so.
+pub(crate) fn poll(monitor: &mut Monitor<'_>) -> Result<()> {
+    monitor.interrupted().map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))
+}
+
+impl Upward {
+    /// `eps log sum = offset + eps (logs + exponent log 2)`; the relative errors of all entries add up to
+    /// `roundings u` on the logarithm.
+    fn new(eps: f64, buckets: Buckets, messages: Vec<Option<Message>>, ledger: &Ledger) -> Self {
+        let logs = ledger.logs.value();
+        let powers = ledger.exponent as f64 * std::f64::consts::LN_2;
+        let log_sum = logs + powers;
+        // Sums of logarithms and of offsets round a few times, log 2 once.
+        let radius = 1.01 * U * (ledger.roundings + 6.0 * logs.abs() + 4.0 * powers.abs() + log_sum.abs());
+        let offset = Enclosure::point(buckets.offset).widened(6.0 * U * buckets.offset.abs());
+        let bounds = Enclosure::point(log_sum).widened(radius).times(eps).plus(offset);
+        Upward { log_sum, offset: buckets.offset, bounds, buckets, messages }
+    }
+
+    /// The answer when no state is allowed.
+    fn impossible(buckets: Buckets, d: usize) -> Self {
+        let bounds = Enclosure::point(f64::NEG_INFINITY);
+        let messages = (0..d).map(|_| None).collect();
+        Upward { log_sum: f64::NEG_INFINITY, offset: 0.0, bounds, buckets, messages }
     }
 }

@@ -1,8 +1,8 @@
 //! One front door for exact inference.
 
+use super::choose::{Algorithm, Choice, Planned, Wanted, choose};
 use super::eliminate::Elimination;
-use super::enumerate::{MAX_SPINS, enumerate};
-use super::order::{Plan, best_plan, interaction_graph};
+use super::enumerate::enumerate;
 use super::rounding::Enclosure;
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Polynomial};
@@ -10,40 +10,11 @@ use crate::observer::{Monitor, Observer};
 use crate::problem::EPS_RANGE;
 use crate::settings::Settings;
 use crate::solution::StopReason;
+use crate::tables::linear::Pool;
 
-/// Models up to this size are enumerated whenever they are polynomials: it takes milliseconds
-/// and gives the moments of all pairs.
-const ALWAYS_ENUMERATE: usize = 16;
-/// Operations per table entry of elimination: three sweeps with an exponential or two each.
-const OPERATIONS_PER_ENTRY: f64 = 60.0;
-/// Operations per state of enumeration: three products and the search for the maximum.
-const OPERATIONS_PER_STATE: f64 = 8.0;
-/// Tables of this many entries could not be addressed, whatever the memory limit.
-const MAX_WIDTH: usize = 40;
-
-/// How an exact answer is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// All 2^d states.
-    Enumeration,
-    /// One spin after another.
-    Elimination,
-}
-
-impl Algorithm {
-    /// The word used in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::Enumeration => "enumeration",
-            Algorithm::Elimination => "elimination",
-        }
-    }
-}
-
-/// The exact answer, over the free spins.
+/// The exact answer, over the free variables.
 ///
-/// `log_z = eps log sum_x exp(f/eps)` and `phi = log_z - eps d log 2`; both are `-inf` when hard
+/// `log_z = eps log sum_x exp(f/eps)` and `phi = log_z - eps sum_i log q_i`; both are `-inf` when hard
 /// zeros leave no state (then there is no distribution: means and entropy are NaN, no pairs).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -57,17 +28,21 @@ pub struct Exact {
     pub phi_bounds: (f64, f64),
     /// Proved lower and upper bound on log_z.
     pub log_z_bounds: (f64, f64),
-    /// `E x_i`.
+    /// `E x_i` when all variables are spins; empty when not, or when marginals were not wanted.
     pub means: Vec<f64>,
+    /// `P(x_i = s)`, a list of states per variable; empty when marginals were not wanted.
+    pub state_marginals: Vec<Vec<f64>>,
     /// `(i, j, E x_i x_j)`, i < j in lexicographic order: all pairs after enumeration, the pairs
     /// within a common factor after elimination.
     pub pairwise: Vec<(u32, u32, f64)>,
-    /// `-sum_x p(x) log p(x)` in nats.
+    /// `-sum_x p(x) log p(x)` in nats; NaN when marginals were not wanted.
     pub entropy: f64,
-    /// f at `argmax`: the largest value, up to rounding.
+    /// f at `best`: the largest value, up to rounding; NaN when it was not wanted.
     pub max_f: f64,
     /// A state of largest f. Enumeration returns, of equal values, the state whose number (bit i
-    /// set for `x_i = +1`) is smallest; elimination prefers -1 for the spins eliminated last.
+    /// set for state 1) is smallest; elimination prefers low states for the variables eliminated last.
+    pub best: Vec<u32>,
+    /// The same as spins, when all variables are spins.
     pub argmax: Vec<i8>,
     /// What was run.
     pub algorithm: Algorithm,
@@ -81,49 +56,13 @@ pub struct Exact {
     pub seconds: f64,
 }
 
-/// What [`exact`] would do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Cost {
-    /// The cheaper algorithm.
-    pub algorithm: Algorithm,
-    /// Floating-point operations, roughly.
-    pub operations: f64,
-    /// Bytes at the peak.
-    pub bytes: u64,
-    /// Induced width of the elimination order; d - 1 for enumeration.
-    pub width: usize,
-}
-
-/// What was decided, with the model in the form it needs.
-enum Choice {
-    Enumerate(Box<Polynomial>),
-    Eliminate(Box<(FactorModel, Plan)>),
-}
-
-/// Predicts the work of [`exact`] without doing it.
-///
-/// # Errors
-/// Bad settings.
-///
-/// ```
-/// use zbound::{Ising, Model, Settings, exact};
-/// let chain: Vec<_> = (1..100).map(|i| (i - 1, i, 0.5)).collect();
-/// let model = Model::from(Ising::new(100, &[0.1; 100], &chain)?);
-/// assert_eq!(exact::estimate(&model, &Settings::default())?.width, 1);
-/// # Ok::<(), zbound::Error>(())
-/// ```
-pub fn estimate(model: &Model, settings: &Settings) -> Result<Cost> {
-    settings.validate()?;
-    Ok(choose(model, settings)?.1)
-}
-
 /// Computes log Z, marginals, entropy and a maximiser, by the cheaper of the two algorithms.
 ///
 /// The same bits come out for any number of threads.
 ///
-/// **Cost** O(2^d) for enumeration, O(sum over spins of 2^(clique size)) for elimination; see
-/// [`estimate`].
+/// **Cost** O(2^d) for enumeration, O(sum over variables of the joint states of its clique) for elimination;
+/// see [`super::estimate`]. Where the memory limit allows log Z alone, there are no marginals, no entropy and
+/// no maximiser.
 ///
 /// # Errors
 /// Bad settings or temperature; [`Error::Memory`] when the tables exceed
@@ -138,6 +77,67 @@ pub fn estimate(model: &Model, settings: &Settings) -> Result<Cost> {
 /// # Ok::<(), zbound::Error>(())
 /// ```
 pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Observer) -> Result<Exact> {
+    exact_with(model, eps, Wanted::ALL, settings, observer)
+}
+
+/// As [`exact`], for what is wanted: log Z alone costs a quarter of the time and a fraction of the memory.
+///
+/// # Errors
+/// As [`exact`].
+pub fn exact_with(
+    model: &Model,
+    eps: f64,
+    wanted: Wanted,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Exact> {
+    let mut monitor = start(eps, settings, observer)?;
+    let (choice, _) = choose(model, wanted, settings, &mut || monitor.interrupted().is_some())?;
+    let mut answer = match choice {
+        Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
+        Choice::Eliminate(planned) => by_elimination(&planned, eps, wanted, settings, &mut monitor)?,
+    };
+    answer.seconds = monitor.seconds();
+    Ok(answer)
+}
+
+/// Draws `count` independent samples from `exp(f/eps)/Z`: a list of states per sample.
+///
+/// **Cost** one sweep of elimination, then `count` times the number of factors. Hard zeros are respected.
+///
+/// # Errors
+/// As [`exact`]; [`Error::NotApplicable`] when no state has positive weight.
+///
+/// ```
+/// use zbound::{Ising, Model, Settings, Silent, exact};
+/// let model = Model::from(Ising::new(2, &[0.0, 0.0], &[(0, 1, 9.0)])?);
+/// let samples = exact::sample(&model, 1.0, 20, 7, &Settings::default(), &mut Silent)?;
+/// assert!(samples.iter().all(|x| x[0] == x[1]));
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn sample(
+    model: &Model,
+    eps: f64,
+    count: usize,
+    seed: u64,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Vec<u32>>> {
+    let mut monitor = start(eps, settings, observer)?;
+    let planned = Planned::new(model.factors()?, settings.seed, &mut || monitor.interrupted().is_some());
+    require(&planned, Wanted { marginals: true, maximum: false }, settings)?;
+    let Some(plan) = &planned.plan else { return Ok(Vec::new()) };
+    check_tables(&planned.factors, eps)?;
+    let pool = super::workers::pool(settings.threads)?;
+    let elimination = Elimination { model: &planned.factors, plan, pool: &pool };
+    let up = elimination.sum(eps, true, &mut monitor)?;
+    if up.log_sum == f64::NEG_INFINITY || planned.factors.constant() == f64::NEG_INFINITY {
+        return Err(Error::NotApplicable("no state has positive weight: there is nothing to sample".into()));
+    }
+    elimination.sample(&up, count, seed, &mut monitor)
+}
+
+fn start<'o>(eps: f64, settings: &Settings, observer: &'o mut dyn Observer) -> Result<Monitor<'o>> {
     settings.validate()?;
     if !EPS_RANGE.contains(&eps) {
         let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
@@ -145,27 +145,20 @@ pub fn exact(model: &Model, eps: f64, settings: &Settings, observer: &mut dyn Ob
             "eps = {eps}: expected a temperature between {low:e} and {high:e}"
         )));
     }
-    let mut monitor = Monitor::new(settings, usize::MAX, observer);
-    let (choice, cost) = choose(model, settings)?;
-    let what = format_args!("exact elimination with tables of width {}", cost.width);
-    let hint = "raise the memory limit, fix more spins by evidence, or ask for bounds instead";
-    settings.require_memory(cost.bytes, what, hint)?;
-    check_range(&choice, eps)?;
-    let mut answer = match choice {
-        Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
-        Choice::Eliminate(parts) => by_elimination(&parts.0, &parts.1, eps, settings, &mut monitor)?,
-    };
-    answer.seconds = monitor.seconds();
-    Ok(answer)
+    Ok(Monitor::new(settings, usize::MAX, observer))
+}
+
+/// [`Error::Memory`] unless the tables fit.
+fn require(planned: &Planned, wanted: Wanted, settings: &Settings) -> Result<()> {
+    let bytes = planned.bytes(wanted);
+    let bytes = if bytes < 9e18 { bytes as u64 } else { u64::MAX };
+    let what = format_args!("exact elimination with tables of width {}", planned.width);
+    let hint = "raise the memory limit, fix more variables by evidence, or ask for bounds instead";
+    settings.require_memory(bytes, what, hint)
 }
 
 /// Refuses values of f that leave the range of floating point when added up and divided by eps.
-fn check_range(choice: &Choice, eps: f64) -> Result<()> {
-    let largest = |table: &[f64]| table.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
-    let scale: f64 = match choice {
-        Choice::Enumerate(f) => f.coefficients().map(|(_, v)| v.abs()).sum(),
-        Choice::Eliminate(parts) => parts.0.factors().map(|f| largest(f.table)).sum(),
-    };
+fn check_range(scale: f64, eps: f64) -> Result<()> {
     if scale / eps.min(1.0) < 1e300 {
         return Ok(());
     }
@@ -174,91 +167,83 @@ fn check_range(choice: &Choice, eps: f64) -> Result<()> {
     )))
 }
 
-fn choose(model: &Model, settings: &Settings) -> Result<(Choice, Cost)> {
-    let d = model.d();
-    let states = (d as f64).exp2() * OPERATIONS_PER_STATE;
-    let enumeration = |f: Polynomial| {
-        let cost = Cost {
-            algorithm: Algorithm::Enumeration,
-            operations: states,
-            bytes: (4 << 20) * settings.threads as u64,
-            width: d.saturating_sub(1),
-        };
-        (Choice::Enumerate(Box::new(f)), cost)
-    };
-    let polynomial = if d <= MAX_SPINS { model.polynomial().ok() } else { None };
-    if let (true, Some(f)) = (d <= ALWAYS_ENUMERATE, &polynomial) {
-        return Ok(enumeration(f.clone()));
-    }
-    let factors = model.factors()?;
-    factors.require_binary()?;
-    let plan = best_plan(&interaction_graph(&factors), settings.seed);
-    let operations = plan.entries * OPERATIONS_PER_ENTRY;
-    let bytes = plan.bytes();
-    let fits = plan.width <= MAX_WIDTH && bytes <= settings.memory_limit as f64;
-    match polynomial {
-        Some(f) if !fits || states < operations => Ok(enumeration(f)),
-        _ => {
-            let bytes = if bytes < 9e18 { bytes as u64 } else { u64::MAX };
-            let cost = Cost { algorithm: Algorithm::Elimination, operations, bytes, width: plan.width };
-            Ok((Choice::Eliminate(Box::new((factors, plan))), cost))
-        }
-    }
+fn check_tables(model: &FactorModel, eps: f64) -> Result<()> {
+    let largest = |table: &[f64]| table.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+    check_range(model.factors().map(|f| largest(f.table)).sum(), eps)
 }
 
 fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
+    check_range(f.coefficients().map(|(_, v)| v.abs()).sum(), eps)?;
     let d = f.d();
     let found = enumerate(f, eps, true, settings.threads, monitor)?;
-    let argmax: Vec<i8> = (0..d).map(|i| if found.argmax >> i & 1 == 1 { 1 } else { -1 }).collect();
+    let best: Vec<u32> = (0..d).map(|i| (found.argmax >> i & 1) as u32).collect();
     let (means, pairwise, energy) =
         found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));
     // log Z/eps - E f/eps, both relative to the largest value.
     let entropy = (found.log_sum - energy / eps).max(0.0);
-    let mut answer = Exact::new(d, eps, found.log_z, found.bounds.widened(f.uncertainty()));
-    answer.max_f = f.value(&argmax);
-    Ok(Exact { means, pairwise, entropy, argmax, states_or_width: 1 << d, ..answer })
+    let mut answer = Exact::new(&vec![2; d], eps, found.log_z, found.bounds.widened(f.uncertainty()));
+    answer.set_best(best);
+    answer.max_f = f.value(&answer.argmax);
+    let state_marginals = means.iter().map(|m| vec![0.5 - 0.5 * m, 0.5 + 0.5 * m]).collect();
+    Ok(Exact { means, state_marginals, pairwise, entropy, states_or_width: 1 << d, ..answer })
 }
 
 fn by_elimination(
-    model: &FactorModel,
-    plan: &Plan,
+    planned: &Planned,
     eps: f64,
+    wanted: Wanted,
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Exact> {
-    let mut elimination = Elimination::new(model, plan, settings.threads, monitor)?;
-    let argmax = elimination.maximise()?;
-    let found = elimination.sum(eps)?;
-    let log_z = eps * found.log_sum + model.constant();
-    let bounds = found.bounds.times(eps).plus(Enclosure::point(model.constant()));
-    let mut answer = Exact::new(model.d(), eps, log_z, bounds.widened(model.uncertainty()));
-    answer.max_f = model.value(&argmax);
-    Ok(Exact {
-        means: found.means,
-        pairwise: found.pairs,
-        entropy: found.entropy,
-        argmax,
-        algorithm: Algorithm::Elimination,
-        states_or_width: plan.width as u64,
-        order: Some(plan.order.clone()),
-        ..answer
-    })
+    let model = &planned.factors;
+    let fits = |wanted| planned.bytes(wanted) <= settings.memory_limit as f64;
+    let marginals = wanted.marginals && fits(Wanted { marginals: true, maximum: false });
+    let maximum = wanted.maximum && fits(Wanted { marginals: false, maximum: true });
+    require(planned, Wanted::LOG_Z, settings)?;
+    let Some(plan) = &planned.plan else {
+        return Err(Error::NotApplicable("no elimination order is cheap enough".into()));
+    };
+    check_tables(model, eps)?;
+    let pool: Pool = super::workers::pool(settings.threads)?;
+    let elimination = Elimination { model, plan, pool: &pool };
+    let best = if maximum { Some(elimination.maximise(monitor)?) } else { None };
+    let up = elimination.sum(eps, marginals, monitor)?;
+    let impossible = up.log_sum == f64::NEG_INFINITY || model.constant() == f64::NEG_INFINITY;
+    let log_z = if impossible { f64::NEG_INFINITY } else { eps * up.log_sum + up.offset + model.constant() };
+    let bounds = match impossible {
+        true => Enclosure::point(f64::NEG_INFINITY),
+        false => up.bounds.plus(Enclosure::point(model.constant())).widened(model.uncertainty()),
+    };
+    let mut answer = Exact::new(model.cardinalities(), eps, log_z, bounds);
+    answer.algorithm = Algorithm::Elimination;
+    answer.states_or_width = plan.width as u64;
+    answer.order = Some(plan.order.clone());
+    if let Some(best) = best {
+        answer.max_f = model.value_of(&best);
+        answer.set_best(best);
+    }
+    if marginals {
+        answer.set_marginals(&elimination, up, impossible, monitor)?;
+    }
+    Ok(answer)
 }
 
 impl Exact {
     /// The values of log Z and phi; moments are left to the caller.
-    fn new(d: usize, eps: f64, log_z: f64, bounds: Enclosure) -> Self {
-        let states = Enclosure::log_states(d).times(eps);
-        let phi = bounds.minus(states);
+    fn new(cardinalities: &[u32], eps: f64, log_z: f64, bounds: Enclosure) -> Self {
+        let states = Enclosure::log_states(cardinalities);
+        let phi = bounds.minus(states.times(eps));
         Exact {
-            phi: log_z - eps * d as f64 * std::f64::consts::LN_2,
+            phi: log_z - eps * 0.5 * (states.low + states.high),
             log_z,
             phi_bounds: (phi.low, phi.high),
             log_z_bounds: (bounds.low, bounds.high),
             means: Vec::new(),
+            state_marginals: Vec::new(),
             pairwise: Vec::new(),
-            entropy: 0.0,
-            max_f: f64::NEG_INFINITY,
+            entropy: f64::NAN,
+            max_f: f64::NAN,
+            best: Vec::new(),
             argmax: Vec::new(),
             algorithm: Algorithm::Enumeration,
             states_or_width: 0,
@@ -266,5 +251,39 @@ impl Exact {
             stop: StopReason::Converged,
             seconds: 0.0,
         }
+    }
+
+    /// Whether marginals were wanted, fit the memory limit, and exist.
+    pub fn has_marginals(&self) -> bool {
+        !self.entropy.is_nan()
+    }
+
+    fn set_best(&mut self, best: Vec<u32>) {
+        self.argmax = best.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
+        self.best = best;
+    }
+
+    fn set_marginals(
+        &mut self,
+        elimination: &Elimination<'_>,
+        up: super::eliminate::Upward,
+        impossible: bool,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
+        let model: &FactorModel = elimination.model;
+        let spins = model.is_binary();
+        if impossible {
+            let none = |&q: &u32| vec![f64::NAN; q as usize];
+            self.state_marginals = model.cardinalities().iter().map(none).collect();
+        } else {
+            let found = elimination.descend(up, monitor)?;
+            self.state_marginals = found.states;
+            self.entropy = found.entropy;
+            self.pairwise = if spins { found.pairs } else { Vec::new() };
+        }
+        if spins {
+            self.means = self.state_marginals.iter().map(|p| p[1] - p[0]).collect();
+        }
+        Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! What a model looks like, without solving anything.
 
-use super::order::{Neighbours, best_plan, interaction_graph};
+use super::choose::Planned;
 use crate::error::Result;
 use crate::model::{Model, Source};
+use crate::tables::order::{Neighbours, interaction_graph};
 
 /// Signs of the couplings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -25,6 +26,10 @@ pub enum Sign {
 pub struct Info {
     /// Free spins.
     pub d: usize,
+    /// Fewest states of a free variable, 2 without one.
+    pub min_states: u32,
+    /// Most states of a free variable, 2 without one.
+    pub max_states: u32,
     /// Variables in the file.
     pub variables: usize,
     /// Pairs of spins with a common factor or term.
@@ -87,9 +92,12 @@ pub fn info(model: &Model) -> Result<Info> {
     let pairwise = polynomial.as_ref().map(|f| f.pairwise_part());
     let couplings: Vec<f64> = pairwise.map_or(&[][..], |f| f.couplings()).to_vec();
     let nonzero: Vec<f64> = couplings.into_iter().filter(|v| *v != 0.0).collect();
+    let induced_width = Planned::new(factors.clone(), 0, &mut || false).width;
     let max_arity = factors.factors().map(|f| f.scope.len()).max().unwrap_or(0);
     Ok(Info {
         d,
+        min_states: factors.cardinalities().iter().copied().min().unwrap_or(2),
+        max_states: factors.cardinalities().iter().copied().max().unwrap_or(2),
         variables: model.variables(),
         edges,
         terms: polynomial.as_ref().map_or(0, |f| f.terms().len()),
@@ -98,7 +106,7 @@ pub fn info(model: &Model) -> Result<Info> {
         hard_zeros: factors.factors().flat_map(|f| f.table).filter(|v| **v == f64::NEG_INFINITY).count(),
         max_degree: graph.iter().map(Vec::len).max().unwrap_or(0),
         components,
-        induced_width: best_plan(&graph, 0).width,
+        induced_width,
         fields: pairwise.and_then(|f| range(f.fields())),
         couplings: range(&nonzero),
         sign: sign(&nonzero),

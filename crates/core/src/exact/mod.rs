@@ -1,22 +1,28 @@
 //! Exact inference: the oracles.
 //!
 //! [`exact`] picks the cheaper of two algorithms: enumeration of all states ([`enumerate`]) or
-//! elimination of one spin after another along a good order. Both return log Z with a proved
-//! enclosure, the marginals, the entropy and a state of largest f.
+//! elimination of one variable after another along a good order. Both return log Z with a proved
+//! enclosure, the marginals, the entropy and a state of largest f; [`exact_with`] does less when less is
+//! wanted, and [`sample`] draws from the law itself.
 
-mod clique;
+mod best;
+mod choose;
+mod descend;
 mod eliminate;
+mod entries;
 pub mod enumerate;
 mod front;
 mod info;
 mod layout;
 mod maximum;
 mod moments;
-pub(crate) mod order;
-mod rounding;
-mod sweep;
-mod vector;
+pub(crate) mod rounding;
+mod sample;
+pub(crate) mod vector;
 mod workers;
 
-pub use front::{Algorithm, Cost, Exact, estimate, exact};
+pub use choose::{Algorithm, Cost, Wanted, estimate, estimate_for};
+pub(crate) use entries::entry_bracket;
+pub use front::{Exact, exact, exact_with, sample};
 pub use info::{Info, Sign, info};
+pub(crate) use workers::pool;

@@ -44,10 +44,22 @@ impl Enclosure {
         Enclosure::point(y).widened(LOG_ULPS * f64::EPSILON * y.abs())
     }
 
-    /// `d log 2`: the double below log 2 and its successor hold it.
-    pub(crate) fn log_states(d: usize) -> Self {
-        let low = std::f64::consts::LN_2;
-        Enclosure { low: down(d as f64 * low), high: up(d as f64 * low.next_up()) }
+    /// `sum_i log q_i`, numbers of states grouped; the double below log 2 and its successor hold log 2.
+    pub(crate) fn log_states(cardinalities: &[u32]) -> Self {
+        let mut sorted = cardinalities.to_vec();
+        sorted.sort_unstable();
+        let mut total = Enclosure::point(0.0);
+        for group in sorted.chunk_by(|a, b| a == b).filter(|g| g[0] > 1) {
+            let one = match group[0] {
+                2 => {
+                    let low = std::f64::consts::LN_2;
+                    Enclosure { low, high: low.next_up() }
+                }
+                q => Enclosure::log(f64::from(q)),
+            };
+            total = total.plus(one.times(group.len() as f64));
+        }
+        total
     }
 }
 
@@ -92,7 +104,7 @@ mod tests {
 
     #[test]
     fn enclosures_hold_the_truth_and_are_narrow() {
-        let e = Enclosure::log(10.0).times(3.0).minus(Enclosure::log_states(2));
+        let e = Enclosure::log(10.0).times(3.0).minus(Enclosure::log_states(&[2, 2]));
         let truth = 3.0 * 10f64.ln() - 4f64.ln();
         assert!(e.low < truth && truth < e.high && e.high - e.low < 1e-13);
         assert_eq!(Enclosure::point(f64::NEG_INFINITY).widened(1.0).high, f64::NEG_INFINITY);

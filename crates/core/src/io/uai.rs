@@ -187,8 +187,8 @@ mod tests {
             ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\nnan", 9, "finite"),
             ("MARKOV\n1\n2\n1\n1 0\n\n2\n1\n", 8, "end of the file"),
             ("MARKOV\n1000000000000\n2 2", 3, "end of the file"),
-            ("MARKOV\n1\n2\n1\n40 0", 5, "end of the file"),
-            ("MARKOV\n1\n2\n1\n400000000000 0", 5, "end of the file"),
+            ("MARKOV\n1\n2\n1\n40 0", 5, "too short"),
+            ("MARKOV\n1\n2\n1\n400000000000 0", 5, "too short"),
         ] {
             let message = refused(text);
             assert!(message.starts_with(&format!("m.uai:{line}: ")) && message.contains(words), "{message}");

@@ -7,13 +7,13 @@ use super::program::{Program, Triple};
 use super::separate::triangles;
 use super::space::Space;
 use super::two_tree::{Base, Joint, TwoTree};
-use crate::certify::{Certificate, Form};
+use crate::certify::Certificate;
 use crate::error::Result;
-use crate::exact::order::fewest_pairs;
 use crate::features::Features;
 use crate::model::{Ising, VarSet};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{resistance_mixture, stars};
+use crate::tables::order::fewest_pairs;
 use std::collections::HashMap;
 
 /// Triples up to which every triangle inequality is present from the start.
@@ -84,7 +84,7 @@ fn own_two_tree(ising: &Ising, clusters: &Clusters) -> Option<TwoTree> {
     if clusters.spins.is_empty() {
         return None;
     }
-    let plan = fewest_pairs(&adjacency(ising));
+    let plan = fewest_pairs(adjacency(ising));
     let pair = |a: u32, b: u32| clusters.neighbours(a).iter().find(|near| near.0 == b).map(|near| near.1);
     let joint = |p: usize| {
         let spin = plan.order[p];
@@ -105,7 +105,7 @@ fn cliques(ising: &Ising) -> Option<Vec<Vec<u32>>> {
     if ising.edges().len() > MAX_MOMENTS {
         return None;
     }
-    let plan = fewest_pairs(&adjacency(ising));
+    let plan = fewest_pairs(adjacency(ising));
     if plan.scopes.iter().map(Vec::len).sum::<usize>() > MAX_MOMENTS {
         return None;
     }
@@ -222,7 +222,7 @@ fn parameters(ising: &Ising, space: &Space, eps: f64) -> Vec<f64> {
 fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u32>> {
     let position: HashMap<[u32; 2], u32> =
         space.pairs.iter().enumerate().map(|(e, &ends)| (ends, e as u32)).collect();
-    let lists = match trw.and_then(certified) {
+    let lists = match trw.and_then(Certificate::graphs) {
         Some(lists) => lists,
         None => first_forests(ising),
     };
@@ -235,14 +235,6 @@ fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u
     forests.sort();
     forests.dedup();
     forests
-}
-
-fn certified(certificate: &Certificate) -> Option<Vec<Vec<[u32; 2]>>> {
-    let edges = |form: &Form| match form {
-        Form::Elimination { polynomial, .. } => Some(polynomial.pairwise_part().edges().to_vec()),
-        _ => None,
-    };
-    certificate.components.iter().map(|c| edges(&c.form)).collect()
 }
 
 fn first_forests(ising: &Ising) -> Vec<Vec<[u32; 2]>> {

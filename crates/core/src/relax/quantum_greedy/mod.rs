@@ -9,11 +9,12 @@ mod race;
 
 use super::Relaxation;
 use super::quantum::{Bracket, Quantum};
+use crate::certify::{Certificate, QuantumPoint};
 use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
 use crate::model::VarSet;
-use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Greedy, Method, Settings, Solver};
 use crate::solution::{GreedyStep, Solution, StopReason};
@@ -59,7 +60,8 @@ impl Relaxation for QuantumGreedy {
             Greedy::Auto => usize::MAX,
         };
         while steps.len() < rounds && stop == StopReason::Converged {
-            let Some((matrix, eigen)) = spectral_parts(&current) else { break };
+            let point = current.certificate.as_ref().and_then(Certificate::quantum_point);
+            let Some(QuantumPoint { matrix, eigen }) = point else { break };
             let selection =
                 select(problem, &features, matrix, eigen, rounds - steps.len(), settings, &mut monitor)?;
             let Selection::Found(chosen, start) = selection else {
@@ -90,11 +92,7 @@ impl Relaxation for QuantumGreedy {
         best.method = Method::QuantumGreedy;
         best.stop = stop;
         best.steps = Some(steps);
-        best.iterations = monitor.iterations;
-        best.eigendecompositions = monitor.eigendecompositions;
-        best.seconds = monitor.seconds();
-        best.trace = monitor.trace;
-        Ok(best)
+        Ok(best.finish(None, settings.tol, problem, monitor))
     }
 }
 
@@ -105,33 +103,14 @@ fn final_solve(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let inner = Settings {
-        time_limit_secs: monitor.seconds_left(),
-        solver: Solver::Auto,
-        trace: false,
-        ..settings.clone()
-    };
-    let mut cancelled = false;
-    let solution = {
-        let mut relay = |_: &Progress| {
-            cancelled |= matches!(monitor.interrupted(), Some(StopReason::Cancelled));
-            if cancelled { Flow::Stop } else { Flow::Continue }
-        };
-        method.solve_with(problem, &inner, &mut relay)?
-    };
+    let inner =
+        Settings { solver: Solver::Auto, trace: false, ..settings.for_part(monitor.deadline(), None) };
+    let solution = method.solve_with(problem, &inner, &mut monitor.relay())?;
     monitor.eigendecompositions += solution.eigendecompositions;
     let upper = solution.upper.map_or(f64::NAN, |u| u.phi());
     let lower = solution.relaxation_gap.map_or(f64::NAN, |g| upper - g);
     let _ = monitor.iteration(lower, upper);
     Ok(solution)
-}
-
-fn spectral_parts(solution: &Solution) -> Option<(&Square, &Eigen)> {
-    let component = solution.certificate.as_ref()?.components.first()?;
-    match &component.form {
-        crate::certify::Form::Spectral { matrix, eigen, .. } => Some((matrix, eigen)),
-        _ => None,
-    }
 }
 
 enum Selection {

@@ -1,0 +1,49 @@
+//! A state of largest f, by max-product and traceback.
+
+use super::eliminate::{Elimination, Message, poll};
+use crate::error::Result;
+use crate::observer::Monitor;
+use crate::tables::buckets::Buckets;
+use crate::tables::log::{Choices, maximise_out};
+use crate::tables::table::{Domain, Table};
+
+impl Elimination<'_> {
+    /// Going from the last variable eliminated to the first, each takes the first of its best states.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`].
+    pub(crate) fn maximise(&self, monitor: &mut Monitor<'_>) -> Result<Vec<u32>> {
+        let d = self.model.d();
+        let buckets = Buckets::logs(self.model, self.plan);
+        let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
+        let mut choices: Vec<Option<Choices>> = (0..d).map(|_| None).collect();
+        for &p in &self.plan.schedule {
+            let p = p as usize;
+            poll(monitor)?;
+            let tables = self.tables(p, &buckets, &messages);
+            let shape = self.shape(p);
+            let (data, choice) = maximise_out(&shape, &tables, &self.plan.states, self.pool);
+            self.plan.children[p].iter().for_each(|&c| messages[c as usize] = None);
+            let table = Table { scope: shape.scope, data, domain: Domain::Log, highest: 0.0, lowest: 0.0 };
+            messages[p] = Some(Message { table, exponent: 0, offset: 0.0 });
+            choices[p] = Some(choice);
+        }
+        let mut best = vec![0u32; d];
+        for &p in self.plan.schedule.iter().rev() {
+            let p = p as usize;
+            let at = self.index(&self.plan.scopes[p], &best);
+            best[p] = choices[p].as_ref().map_or(0, |c| c.get(at));
+        }
+        let mut states = vec![0; d];
+        best.iter().zip(&self.plan.order).for_each(|(&s, &v)| states[v as usize] = s);
+        Ok(states)
+    }
+
+    /// Index into a table over `scope` of states given by position.
+    pub(crate) fn index(&self, scope: &[u32], states: &[u32]) -> usize {
+        let inner = |index: usize, &q: &u32| {
+            index * self.plan.states[q as usize] as usize + states[q as usize] as usize
+        };
+        scope.iter().rev().fold(0, inner)
+    }
+}

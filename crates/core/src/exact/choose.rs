@@ -1,0 +1,198 @@
+//! What exact inference would do, and what that costs.
+
+use super::enumerate::MAX_SPINS;
+use crate::error::Result;
+use crate::model::{FactorModel, Model, Polynomial};
+use crate::settings::Settings;
+use crate::tables::order::{Graph, frontier, search};
+use crate::tables::plan::Plan;
+
+/// Models up to this size are enumerated whenever they are polynomials: it takes milliseconds
+/// and gives the moments of all pairs.
+const ALWAYS_ENUMERATE: usize = 16;
+/// Seconds per table entry of log Z alone, of the sweep back, and of the maximum, on one core of 2020s make
+/// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
+const SUM_SECONDS: f64 = 1.5e-9;
+const MARGINAL_SECONDS: f64 = 6.0e-9;
+const MAXIMUM_SECONDS: f64 = 3.0e-9;
+/// Seconds per bucket, whatever its size.
+const BUCKET_SECONDS: f64 = 2e-6;
+/// Seconds per state of enumeration with moments: K30 takes a second.
+const STATE_SECONDS: f64 = 1e-9;
+/// Work units per second: [`Cost::operations`] is in units of ten nanoseconds.
+const OPERATIONS_PER_SECOND: f64 = 1e8;
+/// Bytes that enumeration uses per thread.
+const ENUMERATION_BYTES: u64 = 4 << 20;
+
+/// How an exact answer is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// All 2^d states.
+    Enumeration,
+    /// One variable after another.
+    Elimination,
+}
+
+impl Algorithm {
+    /// The word used in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Enumeration => "enumeration",
+            Algorithm::Elimination => "elimination",
+        }
+    }
+}
+
+/// What is wanted besides log Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// Marginals, moments of pairs and the entropy: a second sweep, with all messages kept.
+    pub marginals: bool,
+    /// The largest value of f and a state that has it: a sweep of its own.
+    pub maximum: bool,
+}
+
+impl Wanted {
+    /// Everything.
+    pub const ALL: Wanted = Wanted { marginals: true, maximum: true };
+    /// log Z alone: no message is kept longer than it is needed.
+    pub const LOG_Z: Wanted = Wanted { marginals: false, maximum: false };
+}
+
+/// What [`super::exact`] would do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// The cheaper algorithm.
+    pub algorithm: Algorithm,
+    /// Work in units of ten nanoseconds of one core.
+    pub operations: f64,
+    /// Seconds on one core, within a factor of about three; infinite when no plan is possible.
+    pub seconds: f64,
+    /// Table entries of one sweep: `sum over variables of the joint states of its clique`, or all states.
+    pub entries: f64,
+    /// Bytes at the peak.
+    pub bytes: u64,
+    /// Induced width of the elimination order; d - 1 for enumeration.
+    pub width: usize,
+}
+
+/// What was decided, with the model in the form it needs.
+pub(crate) enum Choice {
+    Enumerate(Box<Polynomial>),
+    Eliminate(Box<Planned>),
+}
+
+/// A model and how its variables go.
+pub(crate) struct Planned {
+    pub(crate) factors: FactorModel,
+    /// `None` when elimination is hopeless.
+    pub(crate) plan: Option<Plan>,
+    pub(crate) width: usize,
+}
+
+impl Planned {
+    /// Searches for an order.
+    pub(crate) fn new(factors: FactorModel, seed: u64, stop: &mut dyn FnMut() -> bool) -> Self {
+        let graph = Graph::of(&factors);
+        let found = search(&graph, seed, stop);
+        if found.cost == f64::INFINITY {
+            let width = frontier(&graph.neighbours, &found.order);
+            return Planned { factors, plan: None, width };
+        }
+        let plan = Plan::new(&graph, factors.cardinalities(), found.order);
+        Planned { width: plan.width, plan: Some(plan), factors }
+    }
+
+    pub(crate) fn bytes(&self, wanted: Wanted) -> f64 {
+        let Some(plan) = &self.plan else { return f64::INFINITY };
+        let sum = if wanted.marginals { plan.bytes_with_marginals() } else { plan.bytes() };
+        if wanted.maximum { sum.max(plan.bytes_of_maximum()) } else { sum }
+    }
+
+    fn cost(&self, wanted: Wanted) -> Cost {
+        let (entries, buckets) = match &self.plan {
+            Some(plan) => (plan.entries, plan.order.len() as f64),
+            None => (f64::INFINITY, 0.0),
+        };
+        let sweeps = 1.0 + f64::from(u8::from(wanted.marginals)) + f64::from(u8::from(wanted.maximum));
+        let mut per_entry = SUM_SECONDS;
+        per_entry += if wanted.marginals { MARGINAL_SECONDS } else { 0.0 };
+        per_entry += if wanted.maximum { MAXIMUM_SECONDS } else { 0.0 };
+        let seconds = entries * per_entry + buckets * sweeps * BUCKET_SECONDS;
+        let bytes = self.bytes(wanted);
+        Cost {
+            algorithm: Algorithm::Elimination,
+            operations: seconds * OPERATIONS_PER_SECOND,
+            seconds,
+            entries,
+            bytes: if bytes < 9e18 { bytes as u64 } else { u64::MAX },
+            width: self.width,
+        }
+    }
+}
+
+/// Decides how to answer; `stop` cuts the search for an order short.
+pub(crate) fn choose(
+    model: &Model,
+    wanted: Wanted,
+    settings: &Settings,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<(Choice, Cost)> {
+    let d = model.d();
+    let enumerable = d <= MAX_SPINS && model.is_binary();
+    let polynomial = if enumerable { model.polynomial().ok() } else { None };
+    if let (true, Some(f)) = (d <= ALWAYS_ENUMERATE, &polynomial) {
+        return Ok((Choice::Enumerate(Box::new(f.clone())), enumeration(d, settings)));
+    }
+    let planned = Planned::new(model.factors()?, settings.seed, stop);
+    let cost = planned.cost(wanted);
+    let fits = cost.bytes <= settings.memory_limit;
+    match polynomial {
+        Some(f) if !fits || enumeration(d, settings).seconds < cost.seconds => {
+            Ok((Choice::Enumerate(Box::new(f)), enumeration(d, settings)))
+        }
+        _ => Ok((Choice::Eliminate(Box::new(planned)), cost)),
+    }
+}
+
+fn enumeration(d: usize, settings: &Settings) -> Cost {
+    let states = (d as f64).exp2();
+    let seconds = states * STATE_SECONDS;
+    Cost {
+        algorithm: Algorithm::Enumeration,
+        operations: seconds * OPERATIONS_PER_SECOND,
+        seconds,
+        entries: states,
+        bytes: ENUMERATION_BYTES * settings.threads as u64,
+        width: d.saturating_sub(1),
+    }
+}
+
+/// Predicts the work of [`super::exact`] without doing it.
+///
+/// # Errors
+/// Bad settings.
+///
+/// ```
+/// use zbound::{Ising, Model, Settings, exact};
+/// let chain: Vec<_> = (1..100).map(|i| (i - 1, i, 0.5)).collect();
+/// let model = Model::from(Ising::new(100, &[0.1; 100], &chain)?);
+/// assert_eq!(exact::estimate(&model, &Settings::default())?.width, 1);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn estimate(model: &Model, settings: &Settings) -> Result<Cost> {
+    estimate_for(model, Wanted::ALL, settings)
+}
+
+/// As [`estimate`], for what is wanted.
+///
+/// # Errors
+/// Bad settings.
+pub fn estimate_for(model: &Model, wanted: Wanted, settings: &Settings) -> Result<Cost> {
+    settings.validate()?;
+    let start = std::time::Instant::now();
+    let limit = settings.time_limit_secs.unwrap_or(f64::INFINITY);
+    Ok(choose(model, wanted, settings, &mut || start.elapsed().as_secs_f64() > limit)?.1)
+}

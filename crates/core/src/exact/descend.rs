@@ -1,0 +1,166 @@
+//! The sweep back from the roots: marginals of every variable, moments of pairs, entropy.
+
+use super::eliminate::{Elimination, Message, Upward, poll};
+use crate::error::Result;
+use crate::observer::Monitor;
+use crate::tables::linear;
+use crate::tables::log;
+use crate::tables::order::interaction_graph;
+use crate::tables::spare::Spare;
+use crate::tables::table::{Domain, Table};
+use crate::tables::view::{fits_numbers, sum};
+use std::collections::BTreeMap;
+
+/// What the second sweep finds.
+pub(crate) struct Marginals {
+    /// `P(x_i = s)`.
+    pub(crate) states: Vec<Vec<f64>>,
+    /// `E x_i x_j` for pairs i < j of spins in a common factor.
+    pub(crate) pairs: Vec<(u32, u32, f64)>,
+    /// `-sum p log p`.
+    pub(crate) entropy: f64,
+}
+
+impl Elimination<'_> {
+    /// `P(x_v, y) = P(x_v | y) P(y)` in every bucket, last eliminated first: `P(x_v | y)` is the product of
+    /// the bucket's tables over its message, `P(y)` comes from the bucket the message went to.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`].
+    pub(crate) fn descend(&self, mut up: Upward, monitor: &mut Monitor<'_>) -> Result<Marginals> {
+        let d = self.model.d();
+        let mut above: Vec<Vec<f64>> = vec![Vec::new(); d];
+        let mut states: Vec<Vec<f64>> = vec![Vec::new(); d];
+        let mut spare = Spare::default();
+        let mut moments =
+            Moments { graph: interaction_graph(self.model), pairs: BTreeMap::new(), energy: 0.0 };
+        for &p in self.plan.schedule.iter().rev() {
+            let p = p as usize;
+            poll(monitor)?;
+            let over = match self.plan.parent[p] {
+                None => vec![1.0],
+                Some(_) => std::mem::take(&mut above[p]),
+            };
+            let Some(message) = up.messages[p].take() else { continue };
+            let children = &self.plan.children[p];
+            let mut targets: Vec<Vec<u32>> =
+                children.iter().map(|&c| self.plan.scopes[c as usize].clone()).collect();
+            targets.extend(up.buckets.tables[p].iter().map(|t| t.scope.clone()));
+            if targets.is_empty() {
+                targets.push(vec![p as u32]);
+            }
+            let mut beliefs = self.beliefs(p, &up, &message, &over, &targets, &mut spare);
+            spare.give(message.table.data);
+            spare.give(over);
+            let total = normalise(&mut beliefs);
+            let v = self.plan.order[p] as usize;
+            states[v] = self.marginal(p as u32, &targets, &beliefs);
+            debug_assert!(total > 0.0);
+            for (k, belief) in beliefs.into_iter().enumerate() {
+                match children.get(k) {
+                    Some(&child) => above[child as usize] = belief,
+                    None if k - children.len() < up.buckets.tables[p].len() => {
+                        moments.add(self, &up.buckets.tables[p][k - children.len()], &belief);
+                    }
+                    None => {}
+                }
+            }
+        }
+        let pairs = moments.pairs.into_iter().map(|((i, j), v)| (i, j, v)).collect();
+        // log Z/eps - E f/eps, both relative to the factors' largest values.
+        Ok(Marginals { states, pairs, entropy: (up.log_sum - moments.energy).max(0.0) })
+    }
+
+    fn beliefs(
+        &self,
+        p: usize,
+        up: &Upward,
+        message: &Message,
+        over: &[f64],
+        targets: &[Vec<u32>],
+        spare: &mut Spare,
+    ) -> Vec<Vec<f64>> {
+        let (shape, states) = (self.shape(p), &self.plan.states);
+        let tables = self.tables(p, &up.buckets, &up.messages);
+        if fits_numbers(tables.iter().copied()) {
+            return linear::beliefs(
+                &shape,
+                &tables,
+                (&message.table.data, -message.exponent),
+                over,
+                targets,
+                states,
+                spare,
+            );
+        }
+        let logs: Vec<Table> = tables.iter().map(|t| t.logs().0).collect();
+        let tables: Vec<&Table> = logs.iter().collect();
+        let mut sums = message.table.logs().0.data;
+        sums.iter_mut().for_each(|x| *x += message.offset);
+        log::beliefs(&shape, &tables, &sums, over, targets, states)
+    }
+
+    /// The marginal of the variable at p, from the smallest table that has it.
+    fn marginal(&self, p: u32, targets: &[Vec<u32>], beliefs: &[Vec<f64>]) -> Vec<f64> {
+        let has = targets.iter().zip(beliefs).filter(|(scope, _)| scope.contains(&p));
+        let Some((scope, belief)) = has.min_by_key(|t| t.1.len()) else { return Vec::new() };
+        let mut out = vec![0.0; self.plan.states[p as usize] as usize];
+        let (stride, count) = self.axis(scope, p);
+        for (k, block) in belief.chunks_exact(stride).enumerate() {
+            out[k % count] += sum(block);
+        }
+        let total: f64 = out.iter().sum();
+        out.iter_mut().for_each(|x| *x = (*x / total).clamp(0.0, 1.0));
+        out
+    }
+
+    /// Stride and states of the variable at q in a table over `scope`.
+    fn axis(&self, scope: &[u32], q: u32) -> (usize, usize) {
+        let states = |&r: &u32| self.plan.states[r as usize] as usize;
+        (scope.iter().take_while(|&&r| r != q).map(states).product(), states(&q))
+    }
+}
+
+/// Makes every table sum to one; returns the sum of the first.
+fn normalise(beliefs: &mut [Vec<f64>]) -> f64 {
+    let mut first = 0.0;
+    for (k, belief) in beliefs.iter_mut().enumerate() {
+        let total = sum(belief);
+        if k == 0 {
+            first = total;
+        }
+        belief.iter_mut().for_each(|x| *x /= total);
+    }
+    first
+}
+
+/// What factors' marginals add up to.
+struct Moments {
+    graph: Vec<Vec<u32>>,
+    pairs: BTreeMap<(u32, u32), f64>,
+    /// `E (f - offset)/eps`.
+    energy: f64,
+}
+
+impl Moments {
+    fn add(&mut self, elimination: &Elimination<'_>, table: &Table, belief: &[f64]) {
+        for (&x, &p) in table.data.iter().zip(belief).filter(|(_, p)| **p > 0.0) {
+            self.energy += p * if table.domain == Domain::Log { x } else { libm::log(x) };
+        }
+        let plan = elimination.plan;
+        for (k, &a) in table.scope.iter().enumerate() {
+            for &b in &table.scope[k + 1..] {
+                let (i, j) = (plan.order[a as usize], plan.order[b as usize]);
+                let spins = plan.states[a as usize] == 2 && plan.states[b as usize] == 2;
+                if !spins || self.graph[i as usize].binary_search(&j).is_err() {
+                    continue;
+                }
+                let (stride_a, _) = elimination.axis(&table.scope, a);
+                let (stride_b, _) = elimination.axis(&table.scope, b);
+                let sign = |n: usize| if (n / stride_a % 2) == (n / stride_b % 2) { 1.0 } else { -1.0 };
+                let moment: f64 = belief.iter().enumerate().map(|(n, p)| sign(n) * p).sum();
+                self.pairs.entry((i.min(j), i.max(j))).or_insert(moment.clamp(-1.0, 1.0));
+            }
+        }
+    }
+}
