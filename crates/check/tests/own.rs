@@ -8,7 +8,8 @@ use proofs::*;
 use std::path::Path;
 use std::process::{Command, Output};
 use zbound::io::{ReadOptions, read};
-use zbound::run::{BoundRequest, MapRequest, MethodChoice, bound, map};
+use zbound::query::map::{MapRequest, map};
+use zbound::run::{BoundRequest, MethodChoice, bound};
 use zbound::{Method, Settings, Silent};
 
 fn check(model: &Path, proof: &Path, evidence: Option<&Path>) -> Output {
