@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
-    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
+    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
 };
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
@@ -39,6 +39,7 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
 pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
     match method {
         Method::Ais => Some(Box::new(Ais)),
+        Method::Wmb => Some(Box::new(Wmb)),
         _ => None,
     }
 }

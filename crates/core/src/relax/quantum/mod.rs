@@ -78,12 +78,8 @@ impl Quantum {
     /// features; solutions of other methods are ignored.
     #[must_use]
     pub fn from_solution(solution: &Solution) -> Self {
-        let component = solution.certificate.as_ref().and_then(|c| c.components.first());
-        let start = match component.map(|c| &c.form) {
-            Some(Form::Spectral { matrix, .. }) => Some(matrix.clone()),
-            _ => None,
-        };
-        Quantum { start }
+        let point = solution.certificate.as_ref().and_then(Certificate::quantum_point);
+        Quantum { start: point.map(|point| point.matrix.clone()) }
     }
 }
 

@@ -8,7 +8,7 @@ mod barrier;
 mod derivatives;
 
 use super::{Quantum, Relaxation};
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack};
+use crate::certify::{Certificate, CertifiedBound, Component, Form, QuantumPoint, Slack};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::{Polynomial, VarSet};
@@ -235,11 +235,11 @@ fn polished(
     let flat = Problem::new(f, features.clone())?.with_temperature(near_zero)?;
     let inner = quantum_settings(settings, monitor).with_tol(tol.clamp(1e-12, 1e-3));
     let solution = Quantum::default().solve_with(&flat, &inner, &mut monitor.relay())?;
-    let component = solution.certificate.and_then(|c| c.components.into_iter().next());
-    let Some(Form::Spectral { features, matrix, eigen }) = component.map(|c| c.form) else {
+    let Some(QuantumPoint { matrix, eigen }) = solution.certificate.and_then(Certificate::into_quantum_point)
+    else {
         return Err(Error::Certificate("the tangent could not be bounded".into()));
     };
-    let form = Form::Tangent { features, eta, point: barrier.eigen.clone(), matrix, eigen };
+    let form = Form::Tangent { features: features.clone(), eta, point: barrier.eigen.clone(), matrix, eigen };
     Ok(Certificate {
         eps,
         slack: Slack::default(),
