@@ -35,6 +35,6 @@ pub use certificate::{
     Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
 };
 pub use interval::Interval;
-pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use limits::Limits;
+pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};
