@@ -81,7 +81,10 @@ pub(crate) enum Witness {
 
 /// Reads a certificate; anything unexpected is an error.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
-    let rest = bytes.strip_prefix(b"zbound-certificate 1\n").ok_or("not a certificate of format 1")?;
+    let strip = |format: u32| {
+        Some((bytes.strip_prefix(format!("zbound-certificate {format}\n").as_bytes())?, format))
+    };
+    let (rest, format) = strip(2).or_else(|| strip(1)).ok_or("not a certificate of format 1 or 2")?;
     let end = rest.iter().position(|&b| b == b'\n').ok_or("the header does not end")?;
     let header = std::str::from_utf8(&rest[..end]).map_err(|_| "the header is not UTF-8")?;
     let json = Json::parse(header)?;
@@ -113,8 +116,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
         v => Ok(Some(v.number()?)),
     };
     let evidence = json.field("evidence")?.list()?.iter().map(|pair| match pair.list()? {
-        [i, spin] => Ok((i.index()?, spin.spin()?)),
-        _ => Err("evidence is not [variable, spin]".to_owned()),
+        [i, spin] if format == 1 => Ok((i.index()?, spin.spin()?)),
+        [i, state] if state.index()? < 2 => Ok((i.index()?, if state.index()? == 1 { 1 } else { -1 })),
+        _ => Err("evidence is not [variable, state]".to_owned()),
     });
     Ok(Certificate {
         d,

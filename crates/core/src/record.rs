@@ -259,15 +259,15 @@ impl<'a> Recorder<'a> {
 
     /// The record of a relaxation's solution.
     pub(crate) fn solution(&self, solution: &Solution) -> MethodRecord {
-        let (lower, upper, d) = (solution.lower, solution.upper, self.model.d());
+        let (lower, upper) = (solution.lower, solution.upper);
         let phi = Sides {
             lower: lower.and_then(|b| finite(b.phi())),
             upper: upper.and_then(|b| finite(b.phi())),
             estimate: finite(solution.estimate),
         };
         let log_z = Sides {
-            lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
-            upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
+            lower: lower.and_then(|b| finite(b.log_z())),
+            upper: upper.and_then(|b| finite(b.log_z())),
             estimate: finite(solution.estimate + self.eps * self.log_states()),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();

@@ -1,6 +1,6 @@
 //! Zero temperature: the maximum of f.
 
-use crate::certificate::{Certificate, Floor};
+use crate::certificate::Certificate;
 use crate::enter::Watch;
 use crate::errors::{in_python_terms, to_py};
 use crate::model::Model;
@@ -59,7 +59,7 @@ pub(crate) fn map<'py>(
     dict.set_item("reason", record.reason.map(|r| in_python_terms(&r)))?;
     dict.set_item(
         "certificate",
-        report.certificate.map(|c| Certificate::solved(c, &model.inner, Floor::Value(report.zero_floor))),
+        report.certificate.map(|c| Certificate::solved(c, &model.inner, report.zero_floor)),
     )?;
     Ok(dict)
 }

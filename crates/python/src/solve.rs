@@ -1,6 +1,6 @@
 //! Solves: from keyword arguments to a request, from a report to plain Python values.
 
-use crate::certificate::{Certificate, Floor};
+use crate::certificate::Certificate;
 use crate::enter::Watch;
 use crate::errors::{in_python_terms, to_py};
 use crate::model::Model;
@@ -228,8 +228,7 @@ fn term_dict<'py>(
 }
 
 fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Certificate {
-    let eps = certificate.eps;
-    Certificate::solved(certificate, model, Floor::Temperature(eps))
+    Certificate::solved(certificate, model, None)
 }
 
 /// `(edges (m, 2), values (m,))`.

@@ -100,16 +100,34 @@ impl Report {
         self.solutions[best?.1].as_ref()?.certificate.as_ref()
     }
 
-    /// Writes that certificate, with what it claims about `model`, and says whether there was one.
+    /// One certificate of the bracket: the components behind the best upper bound that has them and the witness behind
+    /// the best lower bound that has one, whatever methods they come from.
+    pub fn bracket_certificate(&self) -> Option<Certificate> {
+        let best = |side: fn(&MethodRecord) -> Option<f64>, has: fn(&Certificate) -> bool| {
+            let mut best: Option<(f64, &Certificate)> = None;
+            for (record, solution) in self.record.results.iter().zip(&self.solutions) {
+                let certificate = solution.as_ref().and_then(|s| s.certificate.as_ref()).filter(|c| has(c));
+                let (Some(value), Some(certificate)) = (side(record), certificate) else { continue };
+                if best.is_none_or(|(top, _)| value > top) {
+                    best = Some((value, certificate));
+                }
+            }
+            best.map(|(_, certificate)| certificate)
+        };
+        let upper = best(|r| r.log_z.upper.map(|u| -u), |c| !c.components.is_empty());
+        let lower = best(|r| r.log_z.lower, |c| c.witness.is_some());
+        let mut out = upper.or(lower)?.clone();
+        out.witness = lower.and_then(|c| c.witness.clone());
+        Some(out)
+    }
+
+    /// Writes that certificate, with what it proves about `model`, and says whether there was one.
     ///
     /// # Errors
-    /// As [`Certificate::claim`] and [`Certificate::write`].
+    /// As [`Certificate::verify_model`] and [`Certificate::write`].
     pub fn write_certificate(&self, model: &Model, path: &Path) -> Result<bool> {
-        let Some(certificate) = self.best_certificate() else { return Ok(false) };
-        let (f, floor) = model.majorant(certificate.eps)?;
-        let mut claim = certificate.claim(&f, model.fixed())?;
-        claim.zero_floor = floor;
-        certificate.write(path, &claim)?;
+        let Some(certificate) = self.bracket_certificate() else { return Ok(false) };
+        certificate.write(path, &certificate.verify_model(model)?)?;
         Ok(true)
     }
 }

@@ -4,10 +4,12 @@
 pub mod certificates;
 pub mod extremes;
 pub mod reference;
+pub mod tables;
 
 pub use certificates::*;
 pub use extremes::*;
 pub use reference::*;
+pub use tables::*;
 use zbound::certify::Interval;
 use zbound::linalg::{Eigen, EigenWork, Square, eigh};
 use zbound::{Features, Ising, Polynomial, VarSet};
