@@ -1,6 +1,7 @@
 //! Every format reads what it writes, refuses what is malformed with file and line, and reads
 //! the public instances with their published sizes and values.
 
+mod proofs;
 #[path = "formats/public_files.rs"]
 mod public_files;
 

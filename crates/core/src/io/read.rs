@@ -42,7 +42,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
         return Err(Error::Setting(format!(
             "{}: {what}; name the format with --format, one of {}",
             path.display(),
-            Format::names()
+            <Format as crate::Choice>::names()
         )));
     };
     let bytes = match is_stdin {

@@ -10,6 +10,7 @@ mod quantum;
 mod quantum_diag;
 mod quantum_greedy;
 mod trw;
+mod wmb;
 
 pub use bethe::Bethe;
 pub use combined::Combined;
@@ -20,6 +21,7 @@ pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;
 pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
+pub use wmb::Wmb;
 
 use crate::error::Result;
 use crate::model::FactorModel;

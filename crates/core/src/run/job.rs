@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
-    Bethe, Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
+    Bethe, Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
 };
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
@@ -40,6 +40,7 @@ pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
     match method {
         Method::Ais => Some(Box::new(Ais)),
         Method::MeanField => Some(Box::new(MeanField)),
+        Method::Wmb => Some(Box::new(Wmb)),
         _ => None,
     }
 }
@@ -244,7 +245,8 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable("not available in this version".into()));
         };
         if floor.is_some() && method == Method::Bethe {
-            let why = "the model has zero table entries (hard constraints), which no balanced pairwise model has";
+            let why =
+                "the model has zero table entries (hard constraints), which no balanced pairwise model has";
             return Err(Error::NotApplicable(why.into()));
         }
         let features = self.features(method, f)?;

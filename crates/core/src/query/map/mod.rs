@@ -237,8 +237,10 @@ fn finish(f: &Polynomial, found: Found, assignment: Vec<i8>, settings: &Settings
                 solution.relaxation_gap = Some(gap);
             }
             // The solver's own idea of the gap is an estimate; the word `converged` is about the proved one.
-            let allowed = (2.0 * settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
-            if solution.stop == StopReason::Converged && !(gap <= allowed) {
+            let allowed = (settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
+            if gap <= allowed {
+                solution.stop = StopReason::Converged;
+            } else if solution.stop == StopReason::Converged {
                 solution.stop = StopReason::Stalled;
             }
             solution.upper = Some(bound);

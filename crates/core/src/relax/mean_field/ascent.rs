@@ -111,9 +111,13 @@ impl<'a> Ascent<'a> {
 
     /// Entries of all tables, and those between blocks at what they cost more: the cost of one sweep.
     pub(super) fn cost(&self) -> u64 {
-        let inside: usize = self.blocks.iter().map(|b| b.law.entries()).sum();
         let between: usize = self.crossings.iter().map(|c| c.values.len()).sum();
-        (inside + CROSSING_COST * between) as u64
+        (self.entries() + CROSSING_COST * between) as u64
+    }
+
+    /// Entries of all tables of all blocks.
+    pub(super) fn entries(&self) -> usize {
+        self.blocks.iter().map(|b| b.law.entries()).sum()
     }
 
     /// Independent variables with the given laws, then the field of that on every block.

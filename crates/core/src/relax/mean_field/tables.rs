@@ -1,6 +1,6 @@
 //! Mean field over factor tables: any arity, any number of states, hard zeros.
 
-use super::wide::{Best, Wide};
+use super::wide::{Best, PROOF_SHARE, Wide};
 use super::{MeanField, explore};
 use crate::certify::{Certificate, Slack, Witness};
 use crate::error::Result;
@@ -32,7 +32,8 @@ impl TableBound for MeanField {
         let (iterations, mut trace) = (monitor.iterations, monitor.trace);
         let cancelled = solution.stop == StopReason::Cancelled;
         if eps > 0.0 && tables.d() > 0 && !cancelled {
-            let rest = settings.for_part(&deadline, None);
+            let limit = deadline.is_limited().then(|| (1.0 - PROOF_SHARE) * deadline.seconds_left());
+            let rest = settings.for_part(&deadline, limit);
             let mut monitor = Monitor::new(&rest, usize::MAX, observer);
             let mut wide = Wide::new(tables, eps, &rest, &mut monitor);
             let stop = wide.run(&starts);

@@ -22,6 +22,13 @@ const SWEEPS: usize = 200;
 /// Variables above which finding partitions takes longer than they are worth: then every variable is alone.
 const MOST_VARIABLES: usize = 20_000;
 
+/// Seconds that the proof of one entry takes, and the share of the time that is kept for it.
+const PROOF_SECS: f64 = 4e-7;
+pub(super) const PROOF_SHARE: f64 = 0.2;
+
+/// Seconds of proof without a time limit.
+const UNTIMED_PROOF_SECS: f64 = 2.0;
+
 /// The best product of blocks.
 pub(super) struct Best {
     /// Bound on `eps log Z`, counting measure, in plain floating point.
@@ -38,6 +45,8 @@ pub(super) struct Wide<'a, 'm, 'o> {
     settings: &'a Settings,
     monitor: &'m mut Monitor<'o>,
     work: u64,
+    /// Entries of all tables that can be proved in time.
+    most_entries: f64,
     pub(super) best: Option<Best>,
     /// Whether the last ascent of the best partition ended by itself.
     pub(super) converged: bool,
@@ -51,7 +60,9 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
         monitor: &'m mut Monitor<'o>,
     ) -> Self {
         let work = if settings.ends().is_limited() { TIMED_WORK } else { WORK };
-        Wide { tables, eps, settings, monitor, work, best: None, converged: false }
+        let proof = monitor.seconds_left().map_or(UNTIMED_PROOF_SECS, |left| PROOF_SHARE * left);
+        let most_entries = proof / PROOF_SECS;
+        Wide { tables, eps, settings, monitor, work, most_entries, best: None, converged: false }
     }
 
     /// Rounds of growing tables; says why they ended if the clock did it.
@@ -97,6 +108,9 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
                 }
                 None => ascent.insert(Ascent::new(self.tables, self.eps, partition, start)),
             };
+            if ascent.entries() as f64 > self.most_entries {
+                return None;
+            }
             let (converged, stop) = climb(ascent, self.settings.tol, self.monitor, &mut self.work);
             let value = ascent.value();
             if value.is_finite() && self.best.as_ref().is_none_or(|b| value > b.value) {

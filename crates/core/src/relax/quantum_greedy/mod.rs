@@ -9,6 +9,7 @@ mod race;
 
 use super::Relaxation;
 use super::quantum::{Bracket, Quantum};
+use crate::certify::{Certificate, QuantumPoint};
 use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
@@ -59,7 +60,8 @@ impl Relaxation for QuantumGreedy {
             Greedy::Auto => usize::MAX,
         };
         while steps.len() < rounds && stop == StopReason::Converged {
-            let Some((matrix, eigen)) = spectral_parts(&current) else { break };
+            let point = current.certificate.as_ref().and_then(Certificate::quantum_point);
+            let Some(QuantumPoint { matrix, eigen }) = point else { break };
             let selection =
                 select(problem, &features, matrix, eigen, rounds - steps.len(), settings, &mut monitor)?;
             let Selection::Found(chosen, start) = selection else {
@@ -109,14 +111,6 @@ fn final_solve(
     let lower = solution.relaxation_gap.map_or(f64::NAN, |g| upper - g);
     let _ = monitor.iteration(lower, upper);
     Ok(solution)
-}
-
-fn spectral_parts(solution: &Solution) -> Option<(&Square, &Eigen)> {
-    let component = solution.certificate.as_ref()?.components.first()?;
-    match &component.form {
-        crate::certify::Form::Spectral { matrix, eigen, .. } => Some((matrix, eigen)),
-        _ => None,
-    }
 }
 
 enum Selection {
