@@ -289,7 +289,8 @@ impl Portfolio {
             |o: &Outcome| o.0.certified && o.0.log_z.upper.is_none() && o.0.log_z.lower.is_none();
         let exact =
             |o: &Outcome| o.0.method == Method::Exact && o.0.certified && o.0.status == Status::Converged;
-        high - low <= target.unwrap_or(0.0).max(CLOSED * high.abs().max(1.0))
+        let is_narrow = high - low <= target.unwrap_or(0.0).max(CLOSED * high.abs().max(1.0));
+        is_narrow && high.is_finite() && low.is_finite()
             || self.results.iter().any(|o| impossible(o) || exact(o))
     }
 
