@@ -21,6 +21,9 @@ const AT_ONCE_SECS: f64 = 0.25;
 /// a factor of three, and a run that does not end gives nothing.
 const EXACT_CAUTION: f64 = 1.5;
 
+/// Share of the time left that the search for an elimination order may take.
+const PLANNING_SHARE: f64 = 0.08;
+
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
 const HOPELESS_SECS: f64 = 86_400.0;
 
@@ -182,6 +185,8 @@ struct Plan {
 
 impl Plan {
     fn of(model: &Model, settings: &Settings) -> Self {
+        let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
+        let settings = &settings.clone().with_time_limit(Some(seconds));
         let all = cost::exact(model, Wanted::ALL, settings);
         let is_too_much =
             |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
