@@ -68,22 +68,11 @@ impl Limits {
     }
 }
 
-/// `4000000000`, `4G`, `512MiB`: a number of bytes.
+/// Bytes in `4000000000`, `4G` or `512MiB`; units are powers of 1024.
 pub fn parse_size(text: &str) -> Option<f64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim_end_matches(['b', 'B']);
-    let factor = match unit {
-        "" => 1.0,
-        "k" | "K" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        "Ki" => 1024.0,
-        "Mi" => 1048576.0,
-        "Gi" => 1073741824.0,
-        "Ti" => 1099511627776.0,
-        _ => return None,
-    };
-    number.parse::<f64>().ok().map(|x| x * factor).filter(|x| *x > 0.0)
+    let text = text.to_ascii_lowercase();
+    let text = text.trim_end_matches("ib").trim_end_matches('b');
+    let unit = "kmgt".find(|unit| text.ends_with(unit));
+    let (number, exponent) = unit.map_or((text, 0), |at| (&text[..text.len() - 1], 10 * (at + 1)));
+    number.parse::<f64>().ok().map(|x| x * 2f64.powi(exponent as i32)).filter(|x| *x >= 1.0 && x.is_finite())
 }
