@@ -17,6 +17,7 @@ mod maximum;
 mod moments;
 pub(crate) mod rounding;
 mod sample;
+mod slice;
 pub(crate) mod vector;
 mod workers;
 

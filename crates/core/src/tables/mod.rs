@@ -5,6 +5,7 @@ pub(crate) mod linear;
 pub(crate) mod log;
 pub(crate) mod order;
 pub(crate) mod plan;
+pub(crate) mod reduce;
 pub(crate) mod spare;
 pub(crate) mod table;
 pub(crate) mod view;
