@@ -18,7 +18,7 @@ mpmath.mp.dps = 60
 def read_certificate(path):
     raw = open(path, "rb").read()
     magic, header, floats = raw.split(b"\n", 2)
-    if magic != b"zbound-certificate 1":
+    if magic not in (b"zbound-certificate 1", b"zbound-certificate 2"):
         sys.exit("not a certificate of format 1")
     return json.loads(header), list(struct.unpack(f"<{len(floats) // 8}d", floats))
 

@@ -27,6 +27,7 @@ from .errors import (
 )
 from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
+from .models import FactorModel, Qubo
 from .progress import Progress
 from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
 from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, verify
@@ -38,6 +39,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "Exact",
+    "FactorModel",
     "FeaturesError",
     "Gradient",
     "InternalError",
@@ -53,6 +55,7 @@ __all__ = [
     "ParseError",
     "Polynomial",
     "Progress",
+    "Qubo",
     "Results",
     "SettingError",
     "Solution",

@@ -89,7 +89,8 @@ def from_networkx(
 
 
 def from_pgmpy(network: Any) -> Model:
-    """A pgmpy Markov network with binary variables; state 1 is x = +1. A Bayesian network is moralised.
+    """A pgmpy Markov network, variables of any number of states; state 1 of two is x = +1. A Bayesian network is
+    moralised.
 
     Variables are numbered in the order of `network.nodes()`, kept in `names`. Zero potentials are kept:
     exact methods handle them, upper bounds raise them and say so.
@@ -98,13 +99,12 @@ def from_pgmpy(network: Any) -> Model:
         network = network.to_markov_model()
     names = list(network.nodes())
     position = {name: k for k, name in enumerate(names)}
+    cardinalities = {name: int(network.get_cardinality(name)) for name in names}
     scopes, tables = [], []
     for factor in network.factors:
-        if any(int(c) != 2 for c in factor.cardinality):
-            raise ModelError(f"factor over {list(factor.variables)} has a variable that is not binary")
         # pgmpy and UAI agree: the last variable runs fastest.
         table = np.asarray(factor.values, dtype=float).ravel()
         scopes.append(" ".join(map(str, [len(factor.variables), *(position[v] for v in factor.variables)])))
         tables.append(f"{table.size}\n" + " ".join(map(repr, table.tolist())))
-    preamble = ["MARKOV", str(len(names)), " ".join("2" for _ in names), str(len(scopes))]
+    preamble = ["MARKOV", str(len(names)), " ".join(str(cardinalities[name]) for name in names), str(len(scopes))]
     return read_bytes("\n".join(preamble + scopes + tables + [""]).encode(), "uai", 1.0, names)

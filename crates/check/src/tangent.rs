@@ -46,7 +46,8 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
         return Err("a tangent point is not positive".into());
     }
     let total = eta.iter().fold(ZERO, |sum, w| sum + at(*w));
-    let eps = if total.hi > 1.0 { (at(eps) / at(total.hi)).lo } else { eps };
+    // Anything from 0 to eps / max(1, sum eta) will do; an underflow must not make it negative.
+    let eps = if total.hi > 1.0 { (at(eps) / at(total.hi)).lo.max(0.0) } else { eps };
     let [g, k, _] = orthogonality(&point.vectors)?;
     let (u, turned) = (&point.vectors, transposed(&point.vectors));
     let (norm, gemm) = ((1.0 + g).sqrt(), (n as f64 + 4.0) * U);
@@ -67,8 +68,11 @@ pub(crate) fn tangent(eta: &[f64], point: &Pairs, eps: f64) -> Result<Tangent, S
     let sum = c_error + swap * frobenius(&c) + products + 2.0 * U * frobenius(&gradient) + under;
     let error = sum * (1.0 + 8.0 * (n * n + 64) as f64 * f64::EPSILON);
     let trace: f64 = (0..n * n).map(|k| eta[k % n] * u.data[k] * u.data[k] * point.values[k / n]).sum();
-    let trace = at(trace) * at(1.0 + (n * n + 16) as f64 * f64::EPSILON) + at((n * n) as f64 * TINY);
-    let moved = total * at(swap * (1.0 + 1e-9)) * at(maximum(&point.values));
+    let top = maximum(&point.values);
+    // What underflows in eta u u is multiplied by a value, which may be large.
+    let lost = at((n * n) as f64 * TINY) * (ONE + at(top));
+    let trace = at(trace) * at(1.0 + (n * n + 16) as f64 * f64::EPSILON) + lost;
+    let moved = total * at(swap * (1.0 + 1e-9)) * at(top);
     let offset = trace + moved - total;
     require(error.is_finite() && offset.hi.is_finite(), "a tangent point is out of range")?;
     Ok(Tangent { gradient, eps, error, offset: offset.hi })

@@ -1,11 +1,13 @@
 //! The commands and the story `zbound --help` tells.
 
 use crate::commands::{
-    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, plot, reproduce, sweep,
-    verify,
+    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, sweep, verify,
 };
+#[cfg(feature = "figures")]
+use crate::commands::{plot, reproduce};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::time::Instant;
 
 /// Exit code of errors: bad input, unreadable or unwritable files, bad options.
 pub(crate) const EXIT_ERROR: u8 = 2;
@@ -34,7 +36,7 @@ A first session:
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
-Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C
+Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C, 143 SIGTERM
 (the best bound certified so far is still printed).";
 
 /// The command line.
@@ -68,8 +70,10 @@ enum Command {
     /// Run methods on a grid of random instances, on all cores, resumably
     Sweep(sweep::Args),
     /// Recompute the figures of the paper and check its claims
+    #[cfg(feature = "figures")]
     Reproduce(reproduce::Args),
     /// Plot the records of a sweep
+    #[cfg(feature = "figures")]
     Plot(plot::Args),
     /// Time every method on random models of growing size, on this machine
     Bench(bench::Args),
@@ -79,20 +83,22 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
+    /// Runs the command in a process that began at `start`; `Ok` is the exit code.
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
         match self.command {
-            Command::Bound(args) => args.run(),
-            Command::Map(args) => args.run(),
-            Command::Marginals(args) => args.run(),
-            Command::Exact(args) => args.run(),
-            Command::Kl(args) => args.run(),
-            Command::Info(args) => args.run(),
+            Command::Bound(args) => args.run(start),
+            Command::Map(args) => args.run(start),
+            Command::Marginals(args) => args.run(start),
+            Command::Exact(args) => args.run(start),
+            Command::Kl(args) => args.run(start),
+            Command::Info(args) => args.run(start),
             Command::Convert(args) => args.run(),
             Command::Generate(args) => args.run(),
             Command::Verify(args) => args.run(),
             Command::Sweep(args) => args.run(),
+            #[cfg(feature = "figures")]
             Command::Reproduce(args) => args.run(),
+            #[cfg(feature = "figures")]
             Command::Plot(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),

@@ -1,23 +1,27 @@
 //! The command line of zbound.
 
+mod choices;
 mod cli;
 mod commands;
 mod decimal;
-mod figures;
 mod input;
+mod limits;
 mod output;
-mod plot;
 mod progress;
-mod report;
+mod signals;
+mod supervise;
 mod sweep;
 mod table;
 mod uai;
 
 use clap::Parser as _;
 use std::process::ExitCode;
+use std::time::Instant;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
+    // Time limits count from here, reading included.
+    let start = Instant::now();
+    match cli::Cli::parse().run(start) {
         Ok(code) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,11 +1,11 @@
-//! Watching a solve: progress on a terminal, Ctrl-C everywhere.
+//! Watching a solve: progress on a terminal, and the documents it posts on the way.
 
-use anyhow::{Context as _, Result};
+use crate::supervise::Board;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use zbound::record::{BoundRecord, Bracket};
 use zbound::{Flow, Method, Observer, Progress};
 
 /// Work shorter than this shows no progress.
@@ -14,43 +14,67 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Time between two updates of the display.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// An observer that shows progress and stops at the first Ctrl-C.
-#[derive(Debug)]
+/// An observer that shows progress.
 pub(crate) struct Watch {
-    stop: Arc<AtomicBool>,
     start: Instant,
     shown: Instant,
-    bar: Option<ProgressBar>,
+    bar: Bar,
     method: &'static str,
     terminal: bool,
+    board: Option<Board<BoundRecord>>,
+    /// Whether to print a line whenever the bracket shrinks, and the last one printed.
+    trace: Option<Bracket>,
+    /// The best bracket of log Z so far.
+    bracket: Bracket,
+}
+
+/// The display, which whoever prints the answer removes first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
+
+impl Bar {
+    /// Removes the display.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn show(&self, message: String) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = slot.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{spinner} {msg}");
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        });
+        bar.set_message(message);
+        bar.tick();
+    }
 }
 
 impl Watch {
-    /// Takes over Ctrl-C: the first one asks the solve to stop, the second ends the process.
-    pub(crate) fn new() -> Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        })
-        .context("cannot install the Ctrl-C handler")?;
-        let now = Instant::now();
+    /// Watches a run that began at `start`.
+    pub(crate) fn new(start: Instant) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Ok(Watch { stop, start: now, shown: now, bar: None, method: "", terminal })
+        let (bar, bracket) = (Bar::default(), Bracket::default());
+        Watch { start, shown: start, bar, method: "", terminal, board: None, trace: None, bracket }
     }
 
-    /// Whether Ctrl-C was pressed.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+    /// Prints a line whenever the bracket shrinks, if that is asked for.
+    pub(crate) fn tracing(mut self, wanted: bool) -> Self {
+        self.trace = wanted.then(Bracket::default);
+        self
     }
 
-    /// Removes the progress display.
-    pub(crate) fn finish(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+    /// Posts the documents of the run on `board`.
+    pub(crate) fn posting(mut self, board: Board<BoundRecord>) -> Self {
+        self.board = Some(board);
+        self
+    }
+
+    /// The display.
+    pub(crate) fn bar(&self) -> Bar {
+        self.bar.clone()
     }
 
     fn show(&mut self, progress: &Progress) {
@@ -58,28 +82,23 @@ impl Watch {
             return;
         }
         self.shown = Instant::now();
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg}");
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        });
         let gap = progress.upper - progress.lower;
         let gap = if gap.is_finite() { format!(", gap {gap:.1e}") } else { String::new() };
+        let known = match self.bracket {
+            Bracket { lower: Some(lower), upper: Some(upper) } => format!("[{lower:.4}, {upper:.4}] "),
+            _ => String::new(),
+        };
         let seconds = self.start.elapsed().as_secs_f64();
         let method = if self.method.is_empty() { String::new() } else { format!("{}: ", self.method) };
-        bar.set_message(format!(
-            "{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
+        self.bar.show(format!(
+            "{known}{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
             progress.iteration
         ));
-        bar.tick();
     }
 }
 
 impl Observer for Watch {
     fn observe(&mut self, progress: &Progress) -> Flow {
-        if self.is_stopped() {
-            return Flow::Stop;
-        }
         self.show(progress);
         Flow::Continue
     }
@@ -87,10 +106,33 @@ impl Observer for Watch {
     fn begin(&mut self, method: Method) {
         self.method = method.name();
     }
+
+    fn wants_reports(&self) -> bool {
+        self.board.is_some()
+    }
+
+    fn report(&mut self, so_far: &BoundRecord) {
+        self.bracket = so_far.best.log_z;
+        if self.trace.is_some_and(|last| last != self.bracket) {
+            self.trace = Some(self.bracket);
+            let line = serde_json::json!({
+                "seconds": self.start.elapsed().as_secs_f64(),
+                "lower": self.bracket.lower,
+                "upper": self.bracket.upper,
+                "lower_method": so_far.best.lower_method,
+                "upper_method": so_far.best.upper_method,
+            });
+            // A closed standard error is nobody's loss.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+        if let Some(board) = &self.board {
+            board.post(so_far.clone());
+        }
+    }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.finish();
+        self.bar.clear();
     }
 }

@@ -1,5 +1,7 @@
 //! One way to watch, limit and cancel any solve.
 
+use crate::deadline::Deadline;
+use crate::record::BoundRecord;
 use crate::settings::{Method, Settings};
 use crate::solution::{StopReason, TracePoint};
 use std::time::Instant;
@@ -13,6 +15,15 @@ pub trait Observer {
 
     /// Called by [`crate::run::bound`] before each method.
     fn begin(&mut self, _method: Method) {}
+
+    /// Whether [`Observer::report`] is to be called.
+    fn wants_reports(&self) -> bool {
+        false
+    }
+
+    /// Called by [`crate::run::bound`] when the model is ready and after each method, with the document that would be
+    /// the answer if the run had to end now: what is proved by then is not lost in the middle of the next method.
+    fn report(&mut self, _so_far: &BoundRecord) {}
 }
 
 /// What the solver is to do next.
@@ -65,14 +76,21 @@ impl<F: FnMut(&Progress) -> Flow> Observer for F {
 pub(crate) struct Monitor<'a> {
     observer: &'a mut dyn Observer,
     start: Instant,
-    time_limit: f64,
+    /// When everything has to be done, and when the ending has to begin.
+    whole: Deadline,
+    deadline: Deadline,
     max_iterations: usize,
     keep_trace: bool,
     last: (f64, f64),
+    /// When the last iteration ended.
+    lap: Instant,
     pub(crate) iterations: usize,
     pub(crate) eigendecompositions: usize,
     pub(crate) trace: Vec<TracePoint>,
 }
+
+/// Iterations shorter than this, in seconds, are not foreseen to miss the deadline: the overshoot is theirs at most.
+const SHORT_ITERATION: f64 = 0.02;
 
 impl<'a> Monitor<'a> {
     /// Starts the clock; `default_iterations` caps the loop unless the settings do.
@@ -81,20 +99,24 @@ impl<'a> Monitor<'a> {
         default_iterations: usize,
         observer: &'a mut dyn Observer,
     ) -> Self {
+        let (start, whole) = (Instant::now(), settings.ends());
         Monitor {
             observer,
-            start: Instant::now(),
-            time_limit: settings.time_limit_secs.unwrap_or(f64::INFINITY),
+            start,
+            deadline: whole.clone(),
+            whole,
             max_iterations: settings.max_iterations.unwrap_or(default_iterations),
             keep_trace: settings.trace,
             last: (f64::NAN, f64::NAN),
+            lap: start,
             iterations: 0,
             eigendecompositions: 0,
             trace: Vec::new(),
         }
     }
 
-    /// Ends an iteration with primal value `lower` and dual value `upper`; says whether to stop.
+    /// Ends an iteration with primal value `lower` and dual value `upper`; says whether to stop: also when another
+    /// iteration as long as this one would miss the deadline.
     pub(crate) fn iteration(&mut self, lower: f64, upper: f64) -> Option<StopReason> {
         self.iterations += 1;
         self.last = (lower, upper);
@@ -108,26 +130,52 @@ impl<'a> Monitor<'a> {
                 eigendecompositions,
             });
         }
+        let now = Instant::now();
+        let lap = now.duration_since(std::mem::replace(&mut self.lap, now)).as_secs_f64();
+        let late = lap > SHORT_ITERATION && self.deadline.seconds_left() < lap;
+        let late = late.then_some(StopReason::TimeLimit);
         if self.iterations >= self.max_iterations {
             return self.interrupted().or(Some(StopReason::MaxIterations));
         }
-        self.interrupted()
+        self.interrupted().or(late)
     }
 
     /// Polls for cancellation and the time limit inside long steps.
     pub(crate) fn interrupted(&mut self) -> Option<StopReason> {
-        let seconds = self.seconds();
         let (lower, upper) = self.last;
-        let progress = Progress { iteration: self.iterations, lower, upper, seconds };
+        let progress = Progress { iteration: self.iterations, lower, upper, seconds: self.seconds() };
         if self.observer.observe(&progress) == Flow::Stop {
-            return Some(StopReason::Cancelled);
+            self.deadline.cancel();
         }
-        (seconds >= self.time_limit).then_some(StopReason::TimeLimit)
+        self.deadline.stop()
+    }
+
+    /// An observer for a part of this solve: the part sees the cancellation of the whole.
+    pub(crate) fn relay(&mut self) -> impl Observer {
+        |_: &Progress| match self.interrupted() {
+            Some(StopReason::Cancelled) => Flow::Stop,
+            _ => Flow::Continue,
+        }
     }
 
     /// Allows `more` iterations to another algorithm that takes over, within the user's limit.
     pub(crate) fn allow(&mut self, more: usize, settings: &Settings) {
         self.max_iterations = settings.max_iterations.unwrap_or(self.iterations + more);
+    }
+
+    /// Keeps time for an ending of so many operations of dense linear algebra: the deadline moves that much closer.
+    pub(crate) fn reserve(&mut self, operations: f64) {
+        self.deadline = self.whole.sooner(operations);
+    }
+
+    /// Keeps so many seconds for the ending, in place of what was kept before.
+    pub(crate) fn reserve_seconds(&mut self, seconds: f64) {
+        self.deadline = self.whole.earlier(seconds);
+    }
+
+    /// When the solve has to end.
+    pub(crate) fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 
     /// Seconds since the start.
@@ -137,6 +185,6 @@ impl<'a> Monitor<'a> {
 
     /// Seconds left under the time limit, if there is one.
     pub(crate) fn seconds_left(&self) -> Option<f64> {
-        self.time_limit.is_finite().then(|| (self.time_limit - self.seconds()).max(0.0))
+        self.deadline.is_limited().then(|| self.deadline.seconds_left())
     }
 }

@@ -4,6 +4,7 @@
 //! enclosure. Floats are written with the shortest digits that read back bit for bit; infinities
 //! and NaN become null and `reason` says why.
 
+use crate::certify;
 use crate::error::Result;
 use crate::exact::Exact;
 use crate::model::{Model, Polynomial, VarSet};
@@ -29,6 +30,27 @@ pub struct BoundRecord {
     pub results: Vec<MethodRecord>,
     /// The best certified sides over all methods.
     pub best: BestRecord,
+    /// What more time or memory would buy, said by `auto` when the bracket is not closed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<String>,
+}
+
+impl BoundRecord {
+    /// Gives the marginals of spins in the form that variables of any number of states have.
+    pub fn add_states(&mut self) {
+        for result in &mut self.results {
+            let states = |marginals: &Vec<f64>| marginals.iter().map(|p| vec![1.0 - p, *p]).collect();
+            if result.state_marginals.is_none() {
+                result.state_marginals = result.marginals.as_ref().map(states);
+            }
+        }
+    }
+
+    /// Says of the methods that were not reached that the user stopped the run, not the time limit.
+    pub fn mark_cancelled(&mut self) {
+        let unreached = |r: &&mut MethodRecord| r.reason.as_deref() == Some(crate::solution::FALLBACK);
+        self.results.iter_mut().filter(unreached).for_each(|r| r.status = Status::Cancelled);
+    }
 }
 
 /// The model in one line.
@@ -57,7 +79,7 @@ pub struct Sides {
 
 /// Two certified sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct Bracket {
     /// Certified lower bound.
     pub lower: Option<f64>,
     /// Certified upper bound.
@@ -85,6 +107,10 @@ pub enum Status {
     NotApplicable,
     /// The method ran and no side of its result could be proved; `reason` says why.
     Uncertified,
+    /// The method was not started; `reason` says why.
+    Skipped,
+    /// The method gives an estimate and proves nothing.
+    Estimate,
 }
 
 impl Status {
@@ -99,6 +125,8 @@ impl Status {
             Status::NumericalTrouble => "numerical-trouble",
             Status::NotApplicable => "not-applicable",
             Status::Uncertified => "uncertified",
+            Status::Skipped => "skipped",
+            Status::Estimate => "estimate",
         }
     }
 }
@@ -159,6 +187,21 @@ pub struct MethodRecord {
     pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
+    /// `-sum p log p` in nats, from exact inference.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub entropy: Option<f64>,
+    /// The largest value of f, from exact inference.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_f: Option<f64>,
+    /// A state that has it, per variable of the file: -1 or +1 where all variables are spins, else states.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub argmax: Option<Vec<i64>>,
+    /// Standard error of `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standard_error: Option<f64>,
+    /// Effective number of samples behind `estimate`, for methods that sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective_samples: Option<f64>,
     /// One sentence on anything unusual.
     pub reason: Option<String>,
 }
@@ -167,13 +210,20 @@ pub struct MethodRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BestRecord {
     /// On eps log Z.
-    pub log_z: Interval,
+    pub log_z: Bracket,
     /// On phi.
-    pub phi: Interval,
+    pub phi: Bracket,
     /// The method with the smallest upper bound.
     pub upper_method: Option<Method>,
     /// The method with the largest lower bound.
     pub lower_method: Option<Method>,
+    /// The best number for eps log Z that is not a bound: that of exact inference or of sampling, moved into the
+    /// bracket when it lies outside.
+    #[serde(default)]
+    pub estimate: Option<f64>,
+    /// The method behind `estimate`.
+    #[serde(default)]
+    pub estimate_method: Option<Method>,
 }
 
 impl ModelRecord {
@@ -227,22 +277,27 @@ impl<'a> Recorder<'a> {
             marginals: None,
             state_marginals: None,
             pairwise: None,
+            entropy: None,
+            max_f: None,
+            argmax: None,
+            standard_error: None,
+            effective_samples: None,
             reason: Some(reason.into()),
         }
     }
 
     /// The record of a relaxation's solution.
     pub(crate) fn solution(&self, solution: &Solution) -> MethodRecord {
-        let (lower, upper, d) = (solution.lower, solution.upper, self.model.d());
+        let (lower, upper) = (solution.lower, solution.upper);
         let phi = Sides {
             lower: lower.and_then(|b| finite(b.phi())),
             upper: upper.and_then(|b| finite(b.phi())),
             estimate: finite(solution.estimate),
         };
         let log_z = Sides {
-            lower: lower.and_then(|b| finite(b.log_z(self.eps, d))),
-            upper: upper.and_then(|b| finite(b.log_z(self.eps, d))),
-            estimate: finite(solution.estimate + self.eps * d as f64 * std::f64::consts::LN_2),
+            lower: lower.and_then(|b| finite(b.log_z())),
+            upper: upper.and_then(|b| finite(b.log_z())),
+            estimate: finite(solution.estimate + self.eps * self.log_states()),
         };
         let certified = phi.lower.is_some() || phi.upper.is_some();
         let reason = solution.reason.clone().or_else(|| {
@@ -255,6 +310,7 @@ impl<'a> Recorder<'a> {
             // Ctrl-C is reported as such whatever it left behind.
             status: match certified || solution.stop == StopReason::Cancelled {
                 true => solution.stop.into(),
+                false if solution.sampling.is_some() => Status::Estimate,
                 false => Status::Uncertified,
             },
             certified,
@@ -273,8 +329,34 @@ impl<'a> Recorder<'a> {
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
             state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
+            standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
+            effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
             reason,
             ..self.empty(solution.method, Status::Converged, "")
+        }
+    }
+
+    /// The record of proved sides of phi that no method gave.
+    pub(crate) fn bracket(
+        &self,
+        method: Method,
+        status: Status,
+        lower: Option<f64>,
+        upper: f64,
+    ) -> MethodRecord {
+        let count = |&i: &usize| certify::Interval::point(f64::from(self.model.cardinality(i))).log();
+        let states = self.free.iter().fold(certify::Interval::ZERO, |sum, i| sum + count(i));
+        let log_z = |phi: f64| certify::Interval::point(phi) + certify::Interval::point(self.eps) * states;
+        let (lower, upper) = (lower.and_then(finite), finite(upper));
+        MethodRecord {
+            phi: Sides { lower, upper, estimate: None },
+            log_z: Sides {
+                lower: lower.and_then(|v| finite(log_z(v).lo)),
+                upper: upper.and_then(|v| finite(log_z(v).hi)),
+                estimate: None,
+            },
+            certified: lower.is_some() || upper.is_some(),
+            ..self.empty(method, status, crate::solution::FALLBACK)
         }
     }
 
@@ -295,9 +377,24 @@ impl<'a> Recorder<'a> {
             state_marginals: (exact.has_marginals() && exact.means.is_empty())
                 .then(|| self.state_marginals(&exact.state_marginals)),
             pairwise: self.pairwise(exact.has_marginals().then_some(&exact.pairwise)),
+            entropy: finite(exact.entropy).filter(|_| !impossible),
+            max_f: finite(exact.max_f).filter(|_| !impossible),
+            argmax: (!exact.best.is_empty() && !impossible).then(|| self.state(&exact.best)),
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
         }
+    }
+
+    /// A joint state of the free variables in the words of the file.
+    fn state(&self, free: &[u32]) -> Vec<i64> {
+        let states = self.model.expand(free, |state| state);
+        let is_binary = self.model.is_binary();
+        states.into_iter().map(|s| if is_binary { 2 * i64::from(s) - 1 } else { i64::from(s) }).collect()
+    }
+
+    /// Logarithm of the number of joint states.
+    fn log_states(&self) -> f64 {
+        self.free.iter().map(|&i| f64::from(self.model.cardinality(i)).ln()).sum()
     }
 
     fn names(&self, set: &VarSet) -> Vec<usize> {

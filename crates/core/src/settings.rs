@@ -1,12 +1,12 @@
 //! Every knob, its default and its legal range.
 
+use crate::choice::choice;
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// A way to bound log Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
     /// Enumeration or elimination.
@@ -18,7 +18,6 @@ pub enum Method {
     /// The quantum relaxation with a learned diagonal metric.
     QuantumDiag,
     /// The log-determinant relaxation.
-    #[serde(rename = "logdet")]
     LogDet,
     /// Tree-reweighted bound.
     Trw,
@@ -26,19 +25,28 @@ pub enum Method {
     Combined,
     /// Mean-field lower bounds.
     MeanField,
+    /// Bethe lower bounds of balanced models.
+    Bethe,
+    /// Weighted mini-buckets, both sides.
+    Wmb,
+    /// Annealed importance sampling: an estimate, no bound.
+    Ais,
 }
 
 impl Method {
     /// Every method, in the order of `--method all`.
-    pub const ALL: [Method; 8] = [
+    pub const ALL: [Method; 11] = [
         Method::Exact,
         Method::MeanField,
+        Method::Bethe,
+        Method::Wmb,
         Method::Quantum,
         Method::LogDet,
         Method::Trw,
         Method::QuantumGreedy,
         Method::QuantumDiag,
         Method::Combined,
+        Method::Ais,
     ];
 
     /// The name used on the command line and in JSON.
@@ -52,29 +60,34 @@ impl Method {
             Method::Trw => "trw",
             Method::Combined => "combined",
             Method::MeanField => "mean-field",
+            Method::Bethe => "bethe",
+            Method::Wmb => "wmb",
+            Method::Ais => "ais",
+        }
+    }
+
+    /// What it does, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Method::Exact => "enumeration or elimination: a rigorous enclosure of log Z itself",
+            Method::Quantum => "relative entropy of moment matrices, on the features given by --features",
+            Method::QuantumGreedy => "the same on greedily selected features (--greedy)",
+            Method::QuantumDiag => "the same with a learned diagonal metric",
+            Method::LogDet => "Gaussian entropy, with pairwise constraints (--pairwise); pairwise models",
+            Method::Trw => "tree-reweighted bound, on the trees given by --rho; pairwise models",
+            Method::Combined => "one proof made of all of the above; pairwise models",
+            Method::MeanField => "lower bounds by product and tree distributions",
+            Method::Bethe => "lower bounds by belief propagation; balanced pairwise models",
+            Method::Wmb => "weighted mini-buckets over tables, both sides; any number of states",
+            Method::Ais => "annealed importance sampling: an estimate with its error, no bound",
         }
     }
 }
 
-impl std::str::FromStr for Method {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        if name == "wmb" {
-            return Err(Error::Setting(
-                "method wmb is reserved and not built yet; try trw or combined".into(),
-            ));
-        }
-        Method::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Method::ALL.iter().map(|m| m.name()).collect();
-            Error::Setting(format!("unknown method `{name}`; known: auto, all, {}", known.join(", ")))
-        })
-    }
-}
+choice!(Method, "method", about);
 
 /// An optimisation algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Solver {
     /// Chosen by size and structure.
@@ -105,18 +118,20 @@ impl Solver {
             Solver::MessagePassing => "message-passing",
         }
     }
-}
 
-impl std::str::FromStr for Solver {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Solver::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Solver::ALL.iter().map(|s| s.name()).collect();
-            Error::Setting(format!("unknown solver `{name}`; known: {}", known.join(", ")))
-        })
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Solver::Auto => "chosen by size and structure",
+            Solver::Newton => "quantum with (1, x): Newton along the temperature",
+            Solver::ChambollePock => "quantum: the paper's first-order method",
+            Solver::InteriorPoint => "quantum and logdet: on the moments",
+            Solver::MessagePassing => "trw: damped message passing",
+        }
     }
 }
+
+choice!(Solver, "solver", about);
 
 /// Edge appearance probabilities of TRW.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -131,6 +146,31 @@ pub enum Rho {
     Optimized,
 }
 
+impl Rho {
+    /// Every choice.
+    pub const ALL: [Rho; 3] = [Rho::Uniform, Rho::Resistance, Rho::Optimized];
+
+    /// The name used everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rho::Uniform => "uniform",
+            Rho::Resistance => "resistance",
+            Rho::Optimized => "optimized",
+        }
+    }
+
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Rho::Uniform => "2/d on complete graphs, elsewhere as resistance",
+            Rho::Resistance => "those of a uniform spanning tree",
+            Rho::Optimized => "the best over the spanning tree polytope",
+        }
+    }
+}
+
+choice!(Rho, "rho", about);
+
 /// Which pairs carry the constraints `1 + a mu_i + b mu_j + ab mu_ij >= 0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -144,6 +184,31 @@ pub enum Pairwise {
     None,
 }
 
+impl Pairwise {
+    /// Every choice.
+    pub const ALL: [Pairwise; 3] = [Pairwise::All, Pairwise::Edges, Pairwise::None];
+
+    /// The name used everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pairwise::All => "all",
+            Pairwise::Edges => "edges",
+            Pairwise::None => "none",
+        }
+    }
+
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Pairwise::All => "every pair",
+            Pairwise::Edges => "the model's edges",
+            Pairwise::None => "no pair",
+        }
+    }
+}
+
+choice!(Pairwise, "pairwise", about);
+
 /// How many features greedy selection adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -152,6 +217,19 @@ pub enum Greedy {
     Count(usize),
     /// Until the gain of a step falls below `1e-4 max(eps, |phi|)` or time runs out.
     Auto,
+}
+
+impl std::str::FromStr for Greedy {
+    type Err = Error;
+
+    /// A number, or `auto`.
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "auto" {
+            return Ok(Greedy::Auto);
+        }
+        let count = text.parse().map(Greedy::Count);
+        count.map_err(|_| Error::Setting(format!("greedy `{text}`: expected a number of features or `auto`")))
+    }
 }
 
 /// Tolerances, limits and choices of a solve; see each field for its default.
@@ -169,8 +247,10 @@ pub struct Settings {
     pub tol: f64,
     /// Iteration cap of the outermost loop; `None` lets each algorithm use its own.
     pub max_iterations: Option<usize>,
-    /// Wall-clock limit in seconds, >= 0.
+    /// Wall-clock limit in seconds, >= 0, from the start of the solve; never beyond [`Settings::deadline`].
     pub time_limit_secs: Option<f64>,
+    /// When the run that this solve is part of has to end, and the flag that cancels it. Default none.
+    pub deadline: Deadline,
     /// Threads for independent sub-problems (candidates, blocks of states). Default 1.
     pub threads: usize,
     /// Algorithm. Default `Auto`.
@@ -185,6 +265,8 @@ pub struct Settings {
     pub greedy_batch: usize,
     /// Memory limit in bytes for one solve. Default 8 GiB.
     pub memory_limit: u64,
+    /// Variables, besides the one summed out, that a mini-bucket of `wmb` may have; `None` lets memory and time decide.
+    pub ibound: Option<usize>,
     /// Seed of randomised orders and restarts. Default 0.
     pub seed: u64,
     /// Keep the trace of gaps. Default true.
@@ -201,6 +283,7 @@ impl Default for Settings {
             tol: 1e-8,
             max_iterations: None,
             time_limit_secs: None,
+            deadline: Deadline::default(),
             threads: 1,
             solver: Solver::Auto,
             rho: Rho::Optimized,
@@ -208,6 +291,7 @@ impl Default for Settings {
             greedy: Greedy::Count(3),
             greedy_batch: 1,
             memory_limit: 8 << 30,
+            ibound: None,
             seed: 0,
             trace: true,
             cp_tau: 3.0,
@@ -235,6 +319,8 @@ with! {
     with_max_iterations: max_iterations Option<usize>;
     /// Sets [`Settings::time_limit_secs`].
     with_time_limit: time_limit_secs Option<f64>;
+    /// Sets [`Settings::deadline`].
+    with_deadline: deadline Deadline;
     /// Sets [`Settings::threads`].
     with_threads: threads usize;
     /// Sets [`Settings::solver`].
@@ -249,11 +335,23 @@ with! {
     with_greedy_batch: greedy_batch usize;
     /// Sets [`Settings::memory_limit`].
     with_memory_limit: memory_limit u64;
+    /// Sets [`Settings::ibound`].
+    with_ibound: ibound Option<usize>;
     /// Sets [`Settings::seed`].
     with_seed: seed u64;
 }
 
 impl Settings {
+    /// When a solve that starts now has to end.
+    pub(crate) fn ends(&self) -> Deadline {
+        self.deadline.within(self.time_limit_secs)
+    }
+
+    /// The same settings for a part of a solve, which may take `seconds` and ends with the whole.
+    pub(crate) fn for_part(&self, whole: &Deadline, seconds: Option<f64>) -> Self {
+        Settings { deadline: whole.clone(), time_limit_secs: seconds, ..self.clone() }
+    }
+
     /// Refuses what needs more than the memory limit, saying what it is and what to do.
     pub(crate) fn require_memory(&self, bytes: u64, what: impl Display, hint: &str) -> Result<()> {
         if bytes <= self.memory_limit {
@@ -315,16 +413,5 @@ mod tests {
             assert!(settings.validate().unwrap_err().to_string().contains(name), "{name}");
         }
         assert!(base().validate().is_ok());
-    }
-
-    #[test]
-    fn names_round_trip() {
-        assert!(Method::ALL.iter().all(|m| m.name().parse::<Method>().unwrap() == *m));
-        assert!(Solver::ALL.iter().all(|s| s.name().parse::<Solver>().unwrap() == *s));
-        let json = |m: &Method| serde_json::to_string(m).unwrap();
-        assert!(Method::ALL.iter().all(|m| json(m) == format!("\"{}\"", m.name())));
-        let json = |s: &Solver| serde_json::to_string(s).unwrap();
-        assert!(Solver::ALL.iter().all(|s| json(s) == format!("\"{}\"", s.name())));
-        assert!("wmb".parse::<Method>().unwrap_err().to_string().contains("reserved"));
     }
 }

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
-use zbound::certify::Claim;
-use zbound::{Error, Result};
+use zbound::Result;
+use zbound::certify::{Claim, Limits};
 
 /// Both sides of phi and of log Z, as far as they are proved: `(eps, phi, log_z)`.
 type Proved = (f64, (Option<f64>, Option<f64>), (Option<f64>, Option<f64>));
@@ -22,25 +22,17 @@ pub(crate) struct Certificate {
 /// Where the claim comes from.
 enum Origin {
     /// A solve: the model says what the certificate proves.
-    Solved(Arc<zbound::Model>, Floor),
+    Solved(Arc<zbound::Model>, Option<f64>),
     /// A file: only its word.
     Read(Box<Claim>),
 }
 
-/// To what zero table entries were raised.
-#[derive(Clone, Copy)]
-pub(crate) enum Floor {
-    /// What suits this temperature.
-    Temperature(f64),
-    /// This value, if there were any.
-    Value(Option<f64>),
-}
-
 impl Certificate {
+    /// `floor`: to what zero table entries were raised, `None` for what suits the temperature.
     pub(crate) fn solved(
         certificate: zbound::certify::Certificate,
         model: &Arc<zbound::Model>,
-        floor: Floor,
+        floor: Option<f64>,
     ) -> Self {
         let origin = Origin::Solved(Arc::clone(model), floor);
         Certificate { certificate: Arc::new(certificate), origin }
@@ -51,29 +43,11 @@ impl Certificate {
             Origin::Solved(model, floor) => (model, *floor),
             Origin::Read(claim) => return Ok(claim.as_ref().clone()),
         };
-        let (f, floor) = match floor {
-            Floor::Temperature(eps) => model.majorant(eps)?,
-            Floor::Value(floor) => (model.raised(floor)?, floor),
-        };
-        let mut claim = self.certificate.claim(&f, model.fixed())?;
-        claim.zero_floor = floor;
-        Ok(claim)
+        self.certificate.verify_model_within(model, floor, &Limits::default())
     }
 
     fn confirm(&self, model: &zbound::Model) -> Result<Proved> {
-        let claim = self.claim()?;
-        let given = model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s)));
-        let given: Vec<(usize, u32)> = given.collect();
-        if !given.is_empty() && given != claim.evidence {
-            return Err(Error::Certificate("it is about the same model under other evidence".into()));
-        }
-        let model = model.clone().with_states(&claim.evidence)?;
-        if claim.zero_floor.is_some() && self.certificate.witness.is_some() {
-            return Err(Error::Certificate(
-                "a bound from below on raised table entries proves nothing".into(),
-            ));
-        }
-        let proved = claim.confirm(&self.certificate, &model.raised(claim.zero_floor)?)?;
+        let proved = self.claim()?.confirm_model(&self.certificate, model, &Limits::default())?;
         Ok((
             self.certificate.eps,
             (proved.phi_lower, proved.phi_upper),

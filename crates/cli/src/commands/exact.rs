@@ -2,9 +2,12 @@
 
 use super::bound::{OutputArgs, answer};
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
+use crate::supervise::Run;
 use anyhow::Result;
+use std::time::Instant;
+use zbound::Method;
 use zbound::run::{BoundRequest, MethodChoice};
-use zbound::{Method, Settings};
 
 const EXAMPLES: &str = "\
 Enumerates all states, or eliminates variables along a good order, whichever is cheaper; `zbound info`
@@ -23,12 +26,8 @@ pub(crate) struct Args {
     /// Temperature: eps log Z of exp(f/eps)
     #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
     eps: f64,
-    /// Seconds after which to give up
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    time_limit: Option<f64>,
-    /// Threads; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    threads: usize,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
@@ -38,14 +37,15 @@ pub(crate) struct Args {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
         let mut request = BoundRequest::default();
         request.methods = MethodChoice::List(vec![Method::Exact]);
         request.eps = self.eps;
         request.want_pairwise = self.pair_moments;
         request.path = Some(self.model.name());
-        request.settings = Settings::default().with_time_limit(self.time_limit).with_threads(self.threads);
+        request.settings = run.settings.clone();
         request.validate()?;
-        answer(&self.model.read()?, &request, &self.output, None)
+        answer(&run, self.model, request, &self.output, None)
     }
 }

@@ -1,11 +1,15 @@
 //! `zbound info`: what a model holds.
 
+use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
+use crate::supervise::{Ended, Run};
 use anyhow::Result;
 use comfy_table::{Table, presets};
+use std::time::Instant;
+use zbound::Model;
 use zbound::exact::{self, Cost, Info, Sign};
-use zbound::{Model, Settings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +22,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// One JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -25,22 +31,27 @@ pub(crate) struct Args {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
-        let model = self.model.read()?;
-        let info = exact::info(&model)?;
-        if self.json {
-            output::print_json(&info)?;
-            return Ok(0);
-        }
-        let cost = exact::estimate(&model, &Settings::default())?;
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.add_rows(rows(&model, &info, &cost));
-        if let Some(names) = table.column_mut(0) {
-            names.set_padding((0, 1));
-        }
-        output::print(&format!("{}\n", table.trim_fmt()))?;
-        Ok(0)
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
+        let (source, json, settings) = (self.model, self.json, run.settings.clone());
+        let ended = run.supervise::<String, String>(move |_, _| {
+            let model = source.read()?;
+            let info = exact::info(&model)?;
+            if json {
+                return Ok(serde_json::to_string(&info)? + "\n");
+            }
+            let cost = exact::estimate(&model, &settings)?;
+            let mut table = Table::new();
+            table.load_preset(presets::NOTHING);
+            table.add_rows(rows(&model, &info, &cost));
+            if let Some(names) = table.column_mut(0) {
+                names.set_padding((0, 1));
+            }
+            Ok(format!("{}\n", table.trim_fmt()))
+        })?;
+        let Ended::Done(text) = ended else { return Ok(run.exit_code(EXIT_INCOMPLETE)) };
+        output::print(&text)?;
+        Ok(run.exit_code(0))
     }
 }
 

@@ -1,14 +1,17 @@
 //! `zbound kl`: lower bounds on divergences from moments.
 
+use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::round_down_display;
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
-use crate::progress::Watch;
+use crate::supervise::{Ended, Run};
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Instant;
+use zbound::FeatureSpec;
 use zbound::query::kl::{Distribution, KlRecord, Law, kl_with};
-use zbound::{FeatureSpec, Settings};
 
 const EXAMPLES: &str = "\
 p is the Gibbs distribution of MODEL, exp(f/eps), and q is uniform unless --q names another. Both may be tables:
@@ -38,6 +41,8 @@ pub(crate) struct Args {
     /// Features to add greedily
     #[arg(long, value_name = "K")]
     greedy: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -45,25 +50,26 @@ pub(crate) struct Args {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
-        let p = law(&self.model)?;
-        let q = match &self.q {
-            Some(path) => {
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
+        let (eps, greedy, json) = (self.eps, self.greedy, self.json);
+        let settings = run.settings.clone();
+        let ended = run.supervise::<_, ()>(move |mut watch, _| {
+            let p = law(&self.model)?;
+            let other = |path: &PathBuf| {
                 let args = ModelArgs { model: path.clone(), format: None, ..self.model.clone() };
-                Some(law(&args).context("--q")?)
-            }
-            None => None,
-        };
-        let features = self.features.unwrap_or_default();
-        let mut watch = Watch::new()?;
-        let settings = Settings::default();
-        let record = kl_with(&p, q.as_ref(), self.eps, &features, self.greedy, &settings, &mut watch)?;
-        watch.finish();
-        match self.json {
+                law(&args).context("--q")
+            };
+            let q = self.q.as_ref().map(other).transpose()?;
+            let features = self.features.unwrap_or_default();
+            Ok(kl_with(&p, q.as_ref(), eps, &features, greedy, &settings, &mut watch)?)
+        })?;
+        let Ended::Done(record) = ended else { return Ok(run.exit_code(EXIT_INCOMPLETE)) };
+        match json {
             true => output::print_json(&record)?,
             false => output::print(&render(&record))?,
         }
-        Ok(if watch.is_stopped() { 130 } else { 0 })
+        Ok(run.exit_code(0))
     }
 }
 

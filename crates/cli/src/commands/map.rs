@@ -1,15 +1,18 @@
 //! `zbound map`: the zero-temperature case.
 
-use super::bound::check_directory;
+use super::bound::check_certificate;
+use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
-use crate::progress::Watch;
+use crate::supervise::{Ended, Run};
 use anyhow::Result;
 use std::path::PathBuf;
-use zbound::query::map::{Cuts, MapRecord, MapRequest, map};
-use zbound::{FeatureSpec, Settings};
+use std::time::Instant;
+use zbound::FeatureSpec;
+use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
 
 const EXAMPLES: &str = "\
 The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that
@@ -32,17 +35,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC")]
     features: Option<FeatureSpec>,
     /// Inequalities that tighten the bound of a pairwise model
-    #[arg(long, value_enum, default_value_t = CutsArg::None)]
-    cuts: CutsArg,
+    #[arg(long, default_value_t, value_parser = choices::parser::<Cuts>())]
+    cuts: Cuts,
     /// Relative gap at which the relaxation is solved
     #[arg(long, value_name = "T", default_value_t = 1e-6, allow_negative_numbers = true)]
     tol: f64,
-    /// Seconds after which to stop with what is proved
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    time_limit: Option<f64>,
-    /// Seed of starting points and hyperplanes
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Write the certificate to FILE
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
@@ -51,49 +50,45 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum CutsArg {
-    None,
-    Pairwise,
-    Triangle,
-}
-
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
         let request = MapRequest {
             features: self.features.clone().unwrap_or_default(),
-            cuts: match self.cuts {
-                CutsArg::None => Cuts::None,
-                CutsArg::Pairwise => Cuts::Pairwise,
-                CutsArg::Triangle => Cuts::Triangle,
-            },
-            settings: Settings::default()
-                .with_tol(self.tol)
-                .with_time_limit(self.time_limit)
-                .with_seed(self.seed),
+            cuts: self.cuts,
+            settings: run.settings.clone().with_tol(self.tol),
             path: Some(self.model.name()),
         };
         request.settings.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
-        let model = self.model.read()?;
-        let mut watch = Watch::new()?;
-        let report = map(&model, &request, &mut watch)?;
-        watch.finish();
+        let source = self.model.clone();
+        let ended = run.supervise(move |mut watch, board| {
+            let model = source.read()?;
+            board.post(MapReport::from_coefficients(&model, &request)?);
+            let report = map(&model, &request, &mut watch)?;
+            Ok((model, report))
+        })?;
+        let (report, model) = match ended {
+            Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
+            Ended::Done((model, report)) => (report, Some(model)),
+            Ended::Left(report) => (report, None),
+        };
         match self.json {
             true => output::print_json(&report.record)?,
             false => output::print(&render(&report.record))?,
         }
-        let code = report.outcome.exit_code();
+        let mut code = report.outcome.exit_code();
+        let written = |path| model.as_ref().map_or(Ok(false), |model| report.write_certificate(model, path));
         if let Some(path) = &self.certificate
-            && !report.write_certificate(&model, path)?
+            && !written(path)?
         {
             output::warn("no certificate was written: nothing is proved");
-            return Ok(code.max(EXIT_INCOMPLETE));
+            code = code.max(EXIT_INCOMPLETE);
         }
-        Ok(code)
+        Ok(run.exit_code(code))
     }
 }
 

@@ -1,15 +1,19 @@
 //! `zbound marginals`: proved intervals for the probabilities of single spins.
 
-use super::bound::{MethodArg, choice};
+use crate::choices;
+use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{round_down_display, round_up_display};
 use crate::input::ModelArgs;
+use crate::limits::LimitArgs;
 use crate::output;
-use crate::progress::Watch;
-use crate::table::duration;
+use crate::supervise::{Ended, Run};
 use anyhow::Result;
+use std::time::Instant;
+use zbound::Method;
 use zbound::query::marginals::{MarginalsRecord, marginals};
-use zbound::run::BoundRequest;
-use zbound::{Method, Settings};
+use zbound::record::Status;
+use zbound::run::{BoundRequest, MethodChoice};
+use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
 Every interval comes from proved bounds on log Z with the spin fixed to either value. auto takes exact inference
@@ -30,8 +34,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Method of `zbound bound`; may be repeated, one for each side at least [default: auto]
-    #[arg(long, short, value_name = "M")]
-    method: Vec<MethodArg>,
+    #[arg(long, short, value_name = "M", value_parser = choices::methods())]
+    method: Vec<String>,
     /// Variable, numbered from 0; may be repeated [default: all]
     #[arg(long, value_name = "I")]
     spin: Vec<usize>,
@@ -41,12 +45,8 @@ pub(crate) struct Args {
     /// Relative gap at which a method has converged
     #[arg(long, value_name = "T", default_value_t = 1e-6, allow_negative_numbers = true)]
     tol: f64,
-    /// Seconds for all variables together; those that are not reached have the interval [0, 1]
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    time_limit: Option<f64>,
-    /// Threads for independent sub-problems; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    threads: usize,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -54,26 +54,34 @@ pub(crate) struct Args {
 
 impl Args {
     /// Runs the command; `Ok` is the exit code.
-    pub(crate) fn run(self) -> Result<u8> {
+    pub(crate) fn run(self, start: Instant) -> Result<u8> {
+        let run = Run::new(start, &self.limits)?;
         let mut request = BoundRequest::default();
-        request.methods = choice(&self.method)?;
+        request.methods = MethodChoice::from_names(&self.method)?;
         request.eps = self.eps;
         request.path = Some(self.model.name());
-        request.settings = Settings::default()
-            .with_tol(self.tol)
-            .with_time_limit(self.time_limit)
-            .with_threads(self.threads);
+        request.settings = run.settings.clone().with_tol(self.tol);
         request.validate()?;
-        let model = self.model.read()?;
-        let spins = (!self.spin.is_empty()).then_some(&self.spin[..]);
-        let mut watch = Watch::new()?;
-        let (record, outcome) = marginals(&model, spins, &request, &mut watch)?;
-        watch.finish();
+        let (source, spins) = (self.model.clone(), self.spin.clone());
+        let ended = run.supervise(move |mut watch, board| {
+            let model = source.read()?;
+            let spins = (!spins.is_empty()).then_some(&spins[..]);
+            board.post(MarginalsRecord::unreached(&model, spins, &request)?);
+            Ok(marginals(&model, spins, &request, &mut watch)?)
+        })?;
+        let (mut record, code) = match ended {
+            Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
+            Ended::Done((record, outcome)) => (record, outcome.exit_code()),
+            Ended::Left(record) => (record, 0),
+        };
+        if run.is_stopped() {
+            record.status = Status::Cancelled;
+        }
         match self.json {
             true => output::print_json(&record)?,
             false => output::print(&render(&record))?,
         }
-        Ok(outcome.exit_code())
+        Ok(run.exit_code(code))
     }
 }
 

@@ -105,16 +105,16 @@ pub(crate) fn report(summary: &RunSummary, out: &Path) {
     if errors > 0 {
         output::warn(&format!("{errors} records are errors; their `reason` in records.jsonl says why"));
     }
-    if interrupted {
+    if interrupted.is_some() {
         output::warn("stopped early; the same command with --resume continues");
     }
 }
 
-/// 130 after Ctrl-C, 1 when a record is an error.
+/// 130 after Ctrl-C, 143 after SIGTERM, 1 when a record is an error.
 pub(crate) fn exit_code(summary: &RunSummary) -> u8 {
     match (summary.interrupted, summary.errors) {
-        (true, _) => 130,
-        (false, 0) => 0,
-        (false, _) => crate::cli::EXIT_INCOMPLETE,
+        (Some(code), _) => code,
+        (None, 0) => 0,
+        (None, _) => crate::cli::EXIT_INCOMPLETE,
     }
 }

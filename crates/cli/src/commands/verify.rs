@@ -6,15 +6,17 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use std::path::PathBuf;
-use zbound::certify::{Certificate, Claim};
-use zbound::{Error, Model};
+use zbound::Error;
+use zbound::certify::{Certificate, Limits};
 
 const EXAMPLES: &str = "\
-Prints one JSON line and exits with 0, or says why not and exits with 1; an unreadable certificate is an
-error (2). `zbound-check MODEL CERT` does the same with none of this program's code.
+Prints one JSON line and exits with 0, or says why not and exits with 1; an unreadable certificate, or one that
+would take more than the limits allow, is an error (2). A certificate about a model with evidence is confirmed only
+with that evidence. `zbound-check MODEL CERT` does the same with none of this program's code.
 
-Example:
-  zbound verify model.json proof.zbc";
+Examples:
+  zbound verify model.json proof.zbc
+  zbound verify grid.uai proof.zbc --evidence grid.uai.evid --memory-limit 16000000000";
 
 /// Options of `zbound verify`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +27,12 @@ pub(crate) struct Args {
     /// Certificate written by `zbound bound --certificate`
     #[arg(value_name = "CERT")]
     certificate: PathBuf,
+    /// Bytes of working memory that verification may take
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().memory)]
+    memory_limit: u64,
+    /// Elementary operations that verification may take
+    #[arg(long, value_name = "OPS", default_value_t = Limits::default().operations)]
+    work_limit: f64,
 }
 
 /// The line on standard output.
@@ -32,6 +40,7 @@ pub(crate) struct Args {
 struct Verdict {
     verified: bool,
     eps: f64,
+    evidence: Vec<(usize, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     phi_upper: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,17 +57,13 @@ impl Args {
         let (certificate, claim) = Certificate::read(&self.certificate)
             .with_context(|| format!("cannot read the certificate {}", self.certificate.display()))?;
         let model = self.model.read()?;
-        if self.model.evidence.is_none() && !claim.evidence.is_empty() {
-            output::warn(&format!(
-                "the certificate is about the model with {} variable(s) fixed",
-                claim.evidence.len()
-            ));
-        }
-        match verify(model, &certificate, &claim) {
+        let limits = Limits { memory: self.memory_limit, operations: self.work_limit };
+        match claim.confirm_model(&certificate, &model, &limits) {
             Ok(proved) => {
                 output::print_json(&Verdict {
                     verified: true,
                     eps: certificate.eps,
+                    evidence: proved.evidence,
                     phi_upper: proved.phi_upper,
                     log_z_upper: proved.log_z_upper,
                     phi_lower: proved.phi_lower,
@@ -66,24 +71,12 @@ impl Args {
                 })?;
                 Ok(0)
             }
+            // What does not fit the limits is not refuted.
+            Err(error @ (Error::Memory { .. } | Error::Setting(_))) => Err(error.into()),
             Err(error) => {
                 output::complain(&error.into());
                 Ok(EXIT_INCOMPLETE)
             }
         }
     }
-}
-
-/// What `certificate` proves about `model` under the evidence it names.
-fn verify(model: Model, certificate: &Certificate, claim: &Claim) -> Result<Claim, Error> {
-    let given: Vec<(usize, u32)> =
-        model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s))).collect();
-    if !given.is_empty() && given != claim.evidence {
-        return Err(Error::Certificate("it is about the same model under other evidence".into()));
-    }
-    let model = model.with_states(&claim.evidence)?;
-    if claim.zero_floor.is_some() && certificate.witness.is_some() {
-        return Err(Error::Certificate("a bound from below on raised table entries proves nothing".into()));
-    }
-    claim.confirm(certificate, &model.raised(claim.zero_floor)?)
 }

@@ -2,11 +2,12 @@
 
 use super::eta::Eta;
 use super::store::Store;
-use anyhow::{Context as _, Result};
+use crate::signals::Signals;
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use zbound::sweep::{ERROR_STATUS, Job, Plan, SweepRecord, solve, tasks};
 use zbound::{Flow, Progress};
@@ -24,21 +25,21 @@ pub(crate) struct RunSummary {
     pub(crate) workers: usize,
     /// Wall-clock seconds.
     pub(crate) seconds: f64,
-    /// Whether Ctrl-C ended it early.
-    pub(crate) interrupted: bool,
+    /// The exit code of the signal that ended it early.
+    pub(crate) interrupted: Option<u8>,
 }
 
 /// Computes every record of `plans` that `store` lacks. Numbers do not depend on `workers`.
 pub(crate) fn run(plans: &[&Plan], store: &mut Store, workers: usize) -> Result<RunSummary> {
     let start = Instant::now();
-    let interrupt = interrupt_flag()?;
+    let signals = Signals::take_over()?;
     let jobs = plans.iter().flat_map(|plan| &plan.jobs);
     let (tasks, reused) = tasks(jobs, |key| store.done(key));
     let eta = Eta::new(tasks.iter().map(|task| kind(task)), workers);
     let progress = progress_bar(tasks.len());
     let shared = Mutex::new(Shared { store, eta, error: None, computed: 0, errors: 0 });
     let next = AtomicUsize::new(0);
-    let stop = || interrupt.load(Ordering::SeqCst);
+    let stop = || signals.is_caught();
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
@@ -65,7 +66,7 @@ pub(crate) fn run(plans: &[&Plan], store: &mut Store, workers: usize) -> Result<
     shared.store.sync()?;
     let (computed, errors) = (shared.computed, shared.errors);
     let seconds = start.elapsed().as_secs_f64();
-    Ok(RunSummary { reused, computed, errors, workers, seconds, interrupted: stop() })
+    Ok(RunSummary { reused, computed, errors, workers, seconds, interrupted: signals.exit_code() })
 }
 
 struct Shared<'a> {
@@ -91,19 +92,6 @@ fn kind(task: &[&Job]) -> String {
     let mut methods: Vec<&str> = task.iter().map(|job| job.settings.method.as_str()).collect();
     methods.dedup();
     format!("{} {} {} {}", instance.family, instance.graph, instance.d, methods.join(" "))
-}
-
-/// Set by the first Ctrl-C; the second ends the process.
-fn interrupt_flag() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if handler.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    })
-    .context("cannot install the Ctrl-C handler")?;
-    Ok(flag)
 }
 
 fn progress_bar(tasks: usize) -> ProgressBar {

@@ -37,6 +37,7 @@ impl Store {
             Err(TryLockError::WouldBlock) => bail!("{}: another sweep is writing here", path.display()),
             Err(TryLockError::Error(error)) => return Err(error).with_context(context),
         }
+        zbound::io::remove_stale(folder);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(context)?;
         if !bytes.is_empty() && !resume {

@@ -1,6 +1,7 @@
 //! The data of a proof.
 
 use super::interval::Interval;
+use super::tables::WeightedElimination;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
@@ -132,6 +133,9 @@ pub enum Form {
         /// The constant.
         value: f64,
     },
+    /// The factor tables of the model, summed out with weights: see [`Certificate::verify_tables`]. It is the only
+    /// component, without slack.
+    Tables(WeightedElimination),
 }
 
 /// A distribution q: `Phi(f) >= E_q f - eps D(q || uniform)`.
@@ -158,6 +162,53 @@ pub enum Witness {
         /// Spins in order of elimination.
         order: Vec<u32>,
     },
+    /// The factor tables summed out with one positive weight a bucket.
+    Tables {
+        /// The elimination.
+        elimination: WeightedElimination,
+        /// The states of each variable that are summed over, in increasing order: any choice is valid. `None` for all.
+        allowed: Option<Vec<Vec<u32>>>,
+    },
+    /// One state of every variable.
+    States {
+        /// The states.
+        states: Vec<u32>,
+    },
+    /// Independent variables of any number of states.
+    StateProduct {
+        /// One row per variable, at least 0, normalised by the verifier.
+        probabilities: Vec<Vec<f64>>,
+    },
+    /// A locally consistent point of a balanced pairwise polynomial: its Bethe value is a lower bound.
+    Bethe {
+        /// `E x_i`.
+        means: Vec<f64>,
+        /// Edges `i < j` in lexicographic order; couplings of the model on other pairs are paid for.
+        edges: Vec<[u32; 2]>,
+        /// `E x_i x_j`, one per edge.
+        correlations: Vec<f64>,
+        /// The change of signs that makes every coupling at least 0.
+        flips: Vec<i8>,
+    },
+    /// Independent blocks of variables, each with the exact law of the factors inside it plus fields.
+    Blocks {
+        /// A partition of the variables, each block in order of elimination.
+        blocks: Vec<Vec<u32>>,
+        /// Per variable one value a state, added to f inside its block.
+        fields: Vec<Vec<f64>>,
+    },
+}
+
+impl Witness {
+    /// Whether the witness speaks of factor tables rather than of a polynomial.
+    pub fn is_about_tables(&self) -> bool {
+        match self {
+            Witness::Tables { .. } | Witness::States { .. } => true,
+            Witness::StateProduct { .. } | Witness::Blocks { .. } => true,
+            Witness::Product { .. } | Witness::Forest { .. } | Witness::Point { .. } => false,
+            Witness::Elimination { .. } | Witness::Bethe { .. } => false,
+        }
+    }
 }
 
 impl Form {
@@ -168,7 +219,7 @@ impl Form {
             | Form::WeightedSpectral { matrix, .. }
             | Form::LogDet { matrix, .. }
             | Form::Tangent { matrix, .. } => matrix.n(),
-            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } => 0,
+            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } | Form::Tables(_) => 0,
         }
     }
 }
@@ -178,7 +229,7 @@ impl Form {
 /// A claim read from a file is only the file's word: see [`Claim::confirm`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
-    /// Free spins.
+    /// Free variables.
     pub d: usize,
     /// Variables of the model's file that are fixed, with their states.
     pub evidence: Vec<(usize, u32)>,
@@ -194,28 +245,39 @@ pub struct Claim {
     pub log_z_lower: Option<f64>,
 }
 
-/// A proved bound on phi. Only [`Certificate`] verification makes one.
+/// A proved bound on phi and on `eps log Z`. Only [`Certificate`] verification makes one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]
 pub struct CertifiedBound {
     phi: f64,
-    side: Side,
+    log_z: f64,
 }
 
 /// Which side of phi a bound is on: it decides how to round.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Upper,
     Lower,
 }
 
 impl CertifiedBound {
-    /// Wraps a bound that verification has just derived.
-    pub(super) fn proved(phi: f64, side: Side) -> Result<Self> {
-        if !phi.is_finite() {
+    /// Wraps a bound on phi that verification has just derived; `entropy` is `eps log` of the number of joint states.
+    pub(super) fn from_phi(phi: f64, entropy: Interval, side: Side) -> Result<Self> {
+        let log_z = Interval::point(phi) + entropy;
+        CertifiedBound { phi, log_z: if side == Side::Upper { log_z.hi } else { log_z.lo } }.checked()
+    }
+
+    /// As [`CertifiedBound::from_phi`] for a bound on `eps log Z`.
+    pub(super) fn from_log_z(log_z: f64, entropy: Interval, side: Side) -> Result<Self> {
+        let phi = Interval::point(log_z) - entropy;
+        CertifiedBound { phi: if side == Side::Upper { phi.hi } else { phi.lo }, log_z }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        if !(self.phi.is_finite() && self.log_z.is_finite()) {
             return Err(Error::Certificate("the bound is not finite".into()));
         }
-        Ok(CertifiedBound { phi, side })
+        Ok(self)
     }
 
     /// The bound on phi.
@@ -223,17 +285,22 @@ impl CertifiedBound {
         self.phi
     }
 
-    /// The bound on `eps log Z = phi + eps d log 2`, rounded up for an upper bound and down for a lower one.
-    pub fn log_z(self, eps: f64, d: usize) -> f64 {
-        let log_z = Interval::point(self.phi) + entropy(eps, d);
-        match self.side {
-            Side::Upper => log_z.hi,
-            Side::Lower => log_z.lo,
-        }
+    /// The bound on `eps log Z`, rounded up for an upper bound and down for a lower one.
+    pub fn log_z(self) -> f64 {
+        self.log_z
     }
 }
 
 /// `eps d log 2`.
 pub(super) fn entropy(eps: f64, d: usize) -> Interval {
     Interval::point(eps) * Interval::point(d as f64) * Interval::LN_2
+}
+
+/// `eps sum_i log q_i`.
+pub(super) fn entropy_of(eps: f64, cardinalities: &[u32]) -> Interval {
+    let mut counts = std::collections::BTreeMap::new();
+    cardinalities.iter().for_each(|q| *counts.entry(*q).or_insert(0usize) += 1);
+    let log = |q: u32| if q == 2 { Interval::LN_2 } else { Interval::point(f64::from(q)).log() };
+    let add = |sum, (&q, &count): (&u32, &usize)| sum + Interval::point(count as f64) * log(q);
+    Interval::point(eps) * counts.iter().fold(Interval::ZERO, add)
 }

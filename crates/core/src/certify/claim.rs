@@ -20,17 +20,16 @@ impl Certificate {
         if self.components.is_empty() && self.witness.is_none() {
             return Err(Error::Certificate("there is neither a component nor a witness".into()));
         }
-        let (d, eps) = (f.d(), self.eps);
         let upper = (!self.components.is_empty()).then(|| self.verify(f)).transpose()?;
         let lower = self.witness.is_some().then(|| self.verify_lower(f)).transpose()?;
         Ok(Claim {
-            d,
+            d: f.d(),
             evidence,
             zero_floor: None,
             phi_upper: upper.map(|b| b.phi()),
             phi_lower: lower.map(|b| b.phi()),
-            log_z_upper: upper.map(|b| b.log_z(eps, d)),
-            log_z_lower: lower.map(|b| b.log_z(eps, d)),
+            log_z_upper: upper.map(|b| b.log_z()),
+            log_z_lower: lower.map(|b| b.log_z()),
         })
     }
 }
@@ -50,6 +49,12 @@ impl Claim {
             )));
         }
         let proved = certificate.claim(f, &[])?;
+        self.compare(&proved)?;
+        Ok(proved)
+    }
+
+    /// Every bound claimed must be among those proved, and no stronger.
+    pub(super) fn compare(&self, proved: &Claim) -> Result<()> {
         let above = |claimed: Option<f64>, proved: Option<f64>| match (claimed, proved) {
             (None, _) => true,
             (Some(claimed), Some(proved)) => proved <= claimed,
@@ -64,6 +69,6 @@ impl Claim {
         {
             return Err(Error::Certificate("the lower bound it proves is below the one it claims".into()));
         }
-        Ok(proved)
+        Ok(())
     }
 }

@@ -5,8 +5,12 @@
 //! interval comes from the same ends of a and b. At eps = 0 that is the maximum.
 
 use super::interval::{Interval, add_down, add_up, div_down, div_up, mul_down, mul_up};
+use super::limits::Cost;
 use crate::error::{Error, Result};
 use crate::model::Polynomial;
+
+/// Bytes of an entry.
+const ENTRY: f64 = 16.0;
 
 /// Tables above 2^25 entries are refused: 0.5 GiB.
 const MAX_WIDTH: usize = 25;
@@ -37,6 +41,45 @@ pub(crate) fn enclose(f: &Polynomial, order: &[u32], eps: f64) -> Result<Interva
             total = total + message.entries[0];
         } else {
             buckets[message.first(&position)].push(message);
+        }
+    }
+    Ok(total)
+}
+
+/// What [`enclose`] takes, from shapes alone.
+///
+/// # Errors
+/// As [`enclose`].
+pub(crate) fn cost(f: &Polynomial, order: &[u32]) -> Result<Cost> {
+    let position = positions(order, f.d())?;
+    let mut met: Vec<Vec<usize>> = vec![Vec::new(); f.d()];
+    let (mut held, mut tables) = (0.0, vec![0usize; f.d()]);
+    let mut meet = |mut places: Vec<usize>| {
+        places.sort_unstable();
+        if let Some(&first) = places.first() {
+            held += ENTRY * f64::powi(2.0, places.len() as i32);
+            tables[first] += 1;
+            met[first].extend(places);
+        }
+    };
+    f.pairwise_part().triples().for_each(|(i, j, _)| meet(vec![position[i], position[j]]));
+    f.terms().iter().for_each(|(set, _)| meet(set.iter().map(|i| position[i]).collect()));
+    let mut total = Cost { operations: 0.0, bytes: held };
+    for step in 0..f.d() {
+        let mut list = std::mem::take(&mut met[step]);
+        list.retain(|&p| p != step);
+        list.sort_unstable();
+        list.dedup();
+        if list.len() > MAX_WIDTH {
+            return Err(Error::Certificate(format!("the elimination order has width {}", list.len())));
+        }
+        let entries = f64::powi(2.0, list.len() as i32);
+        total.operations += entries * (8.0 * tables[step] as f64 + 128.0);
+        held += ENTRY * entries;
+        total.bytes = total.bytes.max(held);
+        if let Some(&home) = list.first() {
+            tables[home] += 1;
+            met[home].extend(list);
         }
     }
     Ok(total)

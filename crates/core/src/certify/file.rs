@@ -10,7 +10,10 @@ use std::io::Write;
 use std::path::Path;
 
 /// First line of every certificate; the number is the version of the format.
-pub(crate) const MAGIC: &str = "zbound-certificate 1\n";
+pub(crate) const MAGIC: &str = "zbound-certificate 2\n";
+
+/// Format 1 names evidence by spins and knows no proofs about tables; it is still read.
+const OLD_MAGIC: &str = "zbound-certificate 1\n";
 
 impl Certificate {
     /// Writes the certificate with what it claims. The file appears whole or not at all: it is written under
@@ -62,8 +65,11 @@ impl Certificate {
     /// # Errors
     /// [`Error::Certificate`] for anything but a well-formed certificate.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Certificate, Claim)> {
-        let Some(rest) = bytes.strip_prefix(MAGIC.as_bytes()) else {
-            return Err(malformed("the first line is not `zbound-certificate 1`"));
+        let known = [(MAGIC, 2), (OLD_MAGIC, 1)].into_iter();
+        let mut known =
+            known.filter_map(|(magic, format)| Some((bytes.strip_prefix(magic.as_bytes())?, format)));
+        let Some((rest, format)) = known.next() else {
+            return Err(malformed("the first line is not `zbound-certificate 2`"));
         };
         let Some(end) = rest.iter().position(|&b| b == b'\n') else {
             return Err(malformed("the header line does not end"));
@@ -74,7 +80,7 @@ impl Certificate {
         };
         let header: Header = serde_json::from_slice(line).map_err(|e| malformed(&e.to_string()))?;
         let floats: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-        header.into_certificate(&floats)
+        header.into_certificate(&floats, format)
     }
 }
 

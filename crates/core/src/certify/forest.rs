@@ -62,7 +62,7 @@ impl ForestLaw {
                 continue;
             };
             let j = Interval::point(coupling);
-            let twice = Interval::point(2.0 * coupling);
+            let twice = j + j;
             self.kernel[i] = [
                 sigmoid(gap + twice, eps),
                 sigmoid(gap - twice, eps),
@@ -140,7 +140,8 @@ fn sigmoid(t: Interval, eps: f64) -> Interval {
     let lo = if odds.hi == f64::INFINITY {
         0.0
     } else {
-        (Interval::ONE / (Interval::ONE + Interval::point(odds.hi))).lo
+        // Of 1 + odds only the upper end matters here, and it may overflow: the quotient must not turn negative.
+        (Interval::ONE / (Interval::ONE + Interval::point(odds.hi))).lo.max(0.0)
     };
     let hi = (Interval::ONE / (Interval::ONE + Interval::point(odds.lo))).hi;
     Interval { lo, hi: hi.min(1.0) + 0.0 * hi }

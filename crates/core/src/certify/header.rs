@@ -2,6 +2,7 @@
 
 use super::certificate::{Certificate, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness};
 use super::file::malformed;
+use super::header_tables::{EliminationHeader, push_rows, read_rows};
 use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Header {
     d: usize,
     eps: f64,
-    evidence: Vec<(usize, i8)>,
+    /// `[variable, state]`; spins -1 and +1 in format 1.
+    evidence: Vec<(usize, i64)>,
     zero_floor: Option<f64>,
     phi_upper: Option<f64>,
     phi_lower: Option<f64>,
@@ -53,6 +55,7 @@ enum FormHeader {
     Tangent { features: Sets },
     SparseDual { polynomial: Shape, order: Vec<u32> },
     Constant {},
+    Tables { elimination: EliminationHeader },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,6 +65,11 @@ enum WitnessHeader {
     Forest { polynomial: Shape },
     Point { spins: Vec<i8> },
     Elimination { order: Vec<u32> },
+    Tables { elimination: EliminationHeader, allowed: Option<Vec<Vec<u32>>> },
+    States { states: Vec<u32> },
+    StateProduct { sizes: Vec<u32> },
+    Bethe { edges: Vec<[u32; 2]>, flips: Vec<i8> },
+    Blocks { blocks: Vec<Vec<u32>>, sizes: Vec<u32> },
 }
 
 impl Header {
@@ -80,7 +88,7 @@ impl Header {
         Header {
             d: claim.d,
             eps: certificate.eps,
-            evidence: claim.evidence.iter().map(|&(i, state)| (i, if state == 1 { 1 } else { -1 })).collect(),
+            evidence: claim.evidence.iter().map(|&(i, state)| (i, i64::from(state))).collect(),
             zero_floor: claim.zero_floor,
             phi_upper: claim.phi_upper,
             phi_lower: claim.phi_lower,
@@ -99,7 +107,14 @@ impl Header {
     }
 
     /// Rebuilds the certificate; every float must be used.
-    pub(super) fn into_certificate(self, floats: &[f64]) -> Result<(Certificate, Claim)> {
+    pub(super) fn into_certificate(self, floats: &[f64], format: u32) -> Result<(Certificate, Claim)> {
+        let state = |&(i, value): &(usize, i64)| match (format, value) {
+            (1, -1) => Ok((i, 0)),
+            (1, 1) => Ok((i, 1)),
+            (2, _) if (0..=i64::from(u32::MAX)).contains(&value) => Ok((i, value as u32)),
+            _ => Err(malformed("evidence is not [variable, state]")),
+        };
+        let evidence = self.evidence.iter().map(state).collect::<Result<_>>()?;
         let mut source = Source { d: self.d, rest: floats, words: 8 * floats.len() + 1024 };
         let weights = source.take(self.components.len())?;
         let multipliers = source.take(self.cuts.len())?;
@@ -120,7 +135,7 @@ impl Header {
         }
         let claim = Claim {
             d: self.d,
-            evidence: self.evidence.iter().map(|&(i, spin)| (i, u32::from(spin > 0))).collect(),
+            evidence,
             zero_floor: self.zero_floor,
             phi_upper: self.phi_upper,
             phi_lower: self.phi_lower,
@@ -170,6 +185,7 @@ impl FormHeader {
                 floats.push(*value);
                 FormHeader::Constant {}
             }
+            Form::Tables(e) => FormHeader::Tables { elimination: EliminationHeader::new(e, floats) },
         }
     }
 
@@ -204,6 +220,7 @@ impl FormHeader {
                 Form::SparseDual { polynomial, diagonal, order }
             }
             FormHeader::Constant {} => Form::Constant { value: source.take(1)?[0] },
+            FormHeader::Tables { elimination } => Form::Tables(elimination.read(source)?),
         })
     }
 }
@@ -220,6 +237,22 @@ impl WitnessHeader {
             }
             Witness::Point { spins } => WitnessHeader::Point { spins: spins.clone() },
             Witness::Elimination { order } => WitnessHeader::Elimination { order: order.clone() },
+            Witness::Tables { elimination, allowed } => WitnessHeader::Tables {
+                elimination: EliminationHeader::new(elimination, floats),
+                allowed: allowed.clone(),
+            },
+            Witness::States { states } => WitnessHeader::States { states: states.clone() },
+            Witness::StateProduct { probabilities } => {
+                WitnessHeader::StateProduct { sizes: push_rows(probabilities, floats) }
+            }
+            Witness::Bethe { means, edges, correlations, flips } => {
+                floats.extend(means);
+                floats.extend(correlations);
+                WitnessHeader::Bethe { edges: edges.clone(), flips: flips.clone() }
+            }
+            Witness::Blocks { blocks, fields } => {
+                WitnessHeader::Blocks { blocks: blocks.clone(), sizes: push_rows(fields, floats) }
+            }
         }
     }
 
@@ -229,6 +262,21 @@ impl WitnessHeader {
             WitnessHeader::Forest { polynomial } => Witness::Forest { polynomial: polynomial.read(source)? },
             WitnessHeader::Point { spins } => Witness::Point { spins },
             WitnessHeader::Elimination { order } => Witness::Elimination { order },
+            WitnessHeader::Tables { elimination, allowed } => {
+                Witness::Tables { elimination: elimination.read(source)?, allowed }
+            }
+            WitnessHeader::States { states } => Witness::States { states },
+            WitnessHeader::StateProduct { sizes } => {
+                Witness::StateProduct { probabilities: read_rows(&sizes, source)? }
+            }
+            WitnessHeader::Bethe { edges, flips } => {
+                let means = source.take(source.d)?.to_vec();
+                let correlations = source.take(edges.len())?.to_vec();
+                Witness::Bethe { means, edges, correlations, flips }
+            }
+            WitnessHeader::Blocks { blocks, sizes } => {
+                Witness::Blocks { blocks, fields: read_rows(&sizes, source)? }
+            }
         })
     }
 }
@@ -261,14 +309,14 @@ impl Shape {
 }
 
 /// The floats not read yet, and how many words of variable sets may still be made.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     d: usize,
     rest: &'a [f64],
     words: usize,
 }
 
 impl<'a> Source<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [f64]> {
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [f64]> {
         let Some((head, tail)) = self.rest.split_at_checked(count) else {
             return Err(malformed("there are too few floats"));
         };

@@ -2,7 +2,8 @@
 //!
 //! Every upper bound of this crate is data for one identity,
 //! `f + cuts + phi^T S phi = sum_k w_k f_k + defect`, in which the left side is at least f on the
-//! cube, Phi is convex, and each `Phi(f_k)` has a closed form.
+//! cube, Phi is convex, and each `Phi(f_k)` has a closed form; or it is a weighted elimination of the model's tables
+//! (`Form::Tables`), which needs no polynomial.
 
 // `!(x < limit)` is how a test rejects NaN; that is the point of it.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
@@ -15,11 +16,16 @@ mod enclosure;
 mod file;
 mod forest;
 mod header;
+mod header_tables;
 pub(crate) mod interval;
+mod limits;
 mod logdet;
+mod points;
 mod slack;
 mod sparse;
 mod spectral;
+mod subject;
+mod tables;
 mod tangent;
 mod verify;
 mod weighted;
@@ -29,3 +35,6 @@ pub use certificate::{
     Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
 };
 pub use interval::Interval;
+pub use limits::Limits;
+pub(crate) use points::{MomentMatrix, QuantumPoint};
+pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};

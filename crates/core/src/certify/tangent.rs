@@ -59,7 +59,8 @@ pub(crate) fn tangent(eta: &[f64], point: &Eigen, eps: f64) -> Result<Tangent> {
         return Err(Error::Certificate("the tangent point is not positive".into()));
     }
     let total = eta.iter().fold(Interval::ZERO, |sum, v| sum + Interval::point(*v));
-    let eps = if total.hi > 1.0 { div_down(eps, total.hi) } else { eps };
+    // Any temperature from 0 to eps / max(1, sum eta) will do; a quotient that underflows must not turn negative.
+    let eps = if total.hi > 1.0 { div_down(eps, total.hi).max(0.0) } else { eps };
     let mut buffer = Square::zeros(n);
     let orthogonality = orthogonality_defect(&point.vectors, &mut buffer)?;
     let differences = Differences::new(&point.values);
@@ -123,8 +124,10 @@ fn trace_up(eta: &[f64], point: &Eigen, orthogonality: Orthogonality, total_up: 
         trace += column * point.values[j];
     }
     let largest = point.values.iter().fold(0.0, |m: f64, v| m.max(*v));
-    let turned = total_up * orthogonality.k_up * (1.0 + (1.0 + orthogonality.g_up).sqrt()) * largest * 1.125;
-    mul_up(trace, 1.0 + (4.0 * n as f64 + 16.0) * f64::EPSILON) + turned + (n * n) as f64 * f64::MIN_POSITIVE
+    let turned = total_up * orthogonality.k_up * (1.0 + (1.0 + orthogonality.g_up).sqrt()) * largest;
+    // What underflows in eta U^2 is multiplied by a value, which may be large; `turned` may underflow altogether.
+    let underflow = (n * n) as f64 * f64::MIN_POSITIVE * (1.0 + largest);
+    add_up(mul_up(trace, 1.0 + (4.0 * n as f64 + 16.0) * f64::EPSILON), mul_up(turned + underflow, 1.125))
 }
 
 /// Plain floating point, but never too small by underflow: squares lose at most the least normal number each.

@@ -1,12 +1,13 @@
 //! From certificate to bound: the one place where a [`CertifiedBound`] is made.
 
-use super::certificate::{Certificate, CertifiedBound, Form, Side};
+use super::certificate::{Certificate, CertifiedBound, Form, Side, entropy};
 use super::defect::{Defect, magnitude};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, witness};
 use crate::error::{Error, Result};
 use crate::features::{Features, MAX_FEATURES};
 use crate::model::Polynomial;
+use crate::problem::EPS_RANGE;
 
 /// A bound on some `Phi(f_k)`.
 pub(crate) struct Upper {
@@ -18,7 +19,7 @@ pub(crate) struct Upper {
 
 /// Published bounds are wider than proved by this much of everything that was added up, so that
 /// a checker with another order of summation still confirms them. It is 256 roundings.
-const CUSHION: f64 = f64::EPSILON * 128.0;
+pub(super) const CUSHION: f64 = f64::EPSILON * 128.0;
 
 impl Certificate {
     /// Proves an upper bound on `Phi(f)` at temperature [`Certificate::eps`] (on `max f` when that is 0):
@@ -38,7 +39,7 @@ impl Certificate {
     ///     f.value(&x).exp()
     /// });
     /// let log_z = exact.sum::<f64>().ln();
-    /// assert!(bound.log_z(1.0, 3) >= log_z && bound.log_z(1.0, 3) - log_z < 1e-11);
+    /// assert!(bound.log_z() >= log_z && bound.log_z() - log_z < 1e-11);
     /// # Ok::<(), zbound::Error>(())
     /// ```
     ///
@@ -72,7 +73,7 @@ impl Certificate {
         let scale =
             [f.l1_norm(), f.pairwise_part().constant().abs(), self.eps * f.d() as f64, value.lo.abs()];
         let lower = add_down(value.lo, -mul_up(CUSHION, sum_up(scale.into_iter())));
-        CertifiedBound::proved(lower, Side::Lower)
+        CertifiedBound::from_phi(lower, entropy(self.eps, f.d()), Side::Lower)
     }
 
     fn upper_at(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
@@ -91,11 +92,11 @@ impl Certificate {
         value = add_up(value, defect.bound_up());
         scale.push(value.abs());
         let upper = add_up(value, mul_up(CUSHION, sum_up(scale.into_iter())));
-        CertifiedBound::proved(upper, Side::Upper)
+        CertifiedBound::from_phi(upper, entropy(eps, f.d()), Side::Upper)
     }
 
     /// Whether some matrix is as large as (1, x): then so may be the table of defects.
-    fn stores_all_pairs(&self, d: usize) -> bool {
+    pub(super) fn stores_all_pairs(&self, d: usize) -> bool {
         let squares = self.slack.squares.iter().map(|s| s.matrix.n());
         let matrices = self.components.iter().map(|c| c.form.matrix_size());
         squares.chain(matrices).any(|n| n > d)
@@ -120,9 +121,12 @@ impl Certificate {
     }
 }
 
-fn check_eps(eps: f64) -> Result<()> {
-    if !(eps >= 0.0 && eps.is_finite()) {
-        return Err(Error::Certificate(format!("eps = {eps} is not a temperature")));
+pub(super) fn check_eps(eps: f64) -> Result<()> {
+    if eps != 0.0 && !EPS_RANGE.contains(&eps) {
+        let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
+        return Err(Error::Certificate(format!(
+            "eps = {eps:e} is neither 0 nor between {low:e} and {high:e}"
+        )));
     }
     Ok(())
 }
@@ -169,6 +173,9 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
         Form::Constant { value } => {
             defect.add_pair(0, 0, -(weight * Interval::point(*value)));
             Ok(Upper { value: *value, scale: value.abs() })
+        }
+        Form::Tables(_) => {
+            Err(Error::Certificate("a proof about tables is no proof about a polynomial".into()))
         }
     }
 }

@@ -4,6 +4,7 @@ use super::certificate::{Witness, entropy};
 use super::elimination;
 use super::forest::ForestLaw;
 use super::interval::Interval;
+use super::tables;
 use crate::error::{Error, Result};
 use crate::model::Polynomial;
 
@@ -14,6 +15,16 @@ pub(crate) fn enclose(witness: &Witness, f: &Polynomial, eps: f64) -> Result<Int
         Witness::Forest { polynomial } => forest(polynomial, f, eps),
         Witness::Point { spins } => point(spins, f, eps),
         Witness::Elimination { order } => elimination::enclose(f, order, eps),
+        // On the counting measure, as every proof about tables.
+        Witness::Bethe { means, edges, correlations, flips } => {
+            Ok(tables::bethe(f, means, edges, correlations, flips, eps)? - entropy(eps, f.d()))
+        }
+        Witness::Tables { .. }
+        | Witness::States { .. }
+        | Witness::StateProduct { .. }
+        | Witness::Blocks { .. } => {
+            Err(Error::Certificate("a proof about tables is no proof about a polynomial".into()))
+        }
     }
 }
 
@@ -38,7 +49,9 @@ fn product(means: &[f64], f: &Polynomial, eps: f64) -> Result<Interval> {
         sum + set.iter().fold(Interval::point(v), |product, i| product * mean(i))
     });
     let part = |p: Interval| if p.hi <= 0.0 { Interval::ZERO } else { p * p.log() };
-    let divergence = (0..means.len())
+    // A mean of zero has divergence exactly zero; large models have many of them.
+    let biased = (0..means.len()).filter(|&i| means[i] != 0.0);
+    let divergence = biased
         .fold(Interval::ZERO, |sum, i| sum + part(Interval::ONE + mean(i)) + part(Interval::ONE - mean(i)));
     Ok(value - Interval::point(0.5 * eps) * divergence)
 }

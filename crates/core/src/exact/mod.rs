@@ -9,6 +9,7 @@ mod best;
 mod choose;
 mod descend;
 mod eliminate;
+mod entries;
 pub mod enumerate;
 mod front;
 mod info;
@@ -22,5 +23,7 @@ pub(crate) mod vector;
 mod workers;
 
 pub use choose::{Algorithm, Cost, Wanted, estimate, estimate_for};
+pub(crate) use entries::entry_bracket;
 pub use front::{Exact, exact, exact_with, sample};
 pub use info::{Info, Sign, info};
+pub(crate) use workers::pool;

@@ -53,6 +53,31 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     sync_folder(&target)
 }
 
+/// Removes the temporary files that killed processes left in `folder`; those of living ones stay. What cannot be read
+/// or removed is left alone, and where the system does not list its processes nothing is.
+pub fn remove_stale(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(process) = name.to_str().and_then(writer) else { continue };
+        if process != std::process::id() && is_dead(process) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that made a temporary file of this name.
+fn writer(name: &str) -> Option<u32> {
+    let mut parts = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplitn(3, '.');
+    parts.next()?.parse::<u32>().ok()?;
+    parts.next()?.parse().ok().filter(|_| parts.next().is_some_and(|name| !name.is_empty()))
+}
+
+/// Whether the system, which lists its living processes, does not list this one.
+fn is_dead(process: u32) -> bool {
+    Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists()
+}
+
 /// A temporary file that disappears unless renamed.
 struct Temporary(Option<PathBuf>);
 
@@ -117,6 +142,20 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("the disk is full"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_leftovers_of_dead_processes_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        // Process numbers end at 2^22 on Linux.
+        let own = format!(".records.csv.{}.0.tmp", std::process::id());
+        let names =
+            [".records.csv.4194999.0.tmp", &own, ".records.csv.1.7.tmp", ".other.tmp", "x.4194999.0.tmp"];
+        names.iter().for_each(|name| fs::write(folder.path().join(name), "half").unwrap());
+        remove_stale(folder.path());
+        let left = |name: &&&str| folder.path().join(name).exists();
+        assert_eq!(names.iter().filter(left).collect::<Vec<_>>(), names[1..].iter().collect::<Vec<_>>());
     }
 
     #[cfg(unix)]

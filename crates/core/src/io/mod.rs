@@ -34,7 +34,7 @@ mod text;
 mod uai;
 mod write;
 
-pub use atomic::write_atomic;
+pub use atomic::{remove_stale, write_atomic};
 pub use evidence::read_evidence;
 pub use format::Format;
 pub use read::{ReadOptions, read, read_bytes};

@@ -1,5 +1,6 @@
-//! Questions that are not one relaxation of log Z: maxima, divergences and marginals.
+//! Questions that are not one relaxation of log Z: maxima, divergences, marginals and estimates.
 
+pub mod ais;
 pub mod kl;
 pub mod map;
 pub mod marginals;

@@ -9,6 +9,7 @@ mod quantum;
 mod quantum_diag;
 mod quantum_greedy;
 mod trw;
+mod wmb;
 
 pub use combined::Combined;
 pub use logdet::LogDet;
@@ -18,6 +19,7 @@ pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;
 pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
+pub use wmb::Wmb;
 
 use crate::error::Result;
 use crate::model::FactorModel;

@@ -1,20 +1,16 @@
-//! One loop over the methods.
+//! One call: which methods run, and in which order.
 
-use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS, dense_refusal, exact_refusal, methods};
+use super::job::{Job, Outcome, relaxation, table_bound};
+use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS};
+use super::portfolio;
 use super::report::Report;
-use crate::certify::{Certificate, Component, Form, Slack, Witness};
-use crate::error::{Error, Result};
-use crate::exact::{self, Exact};
-use crate::features::{FeatureSpec, Features};
-use crate::model::{Model, Polynomial, VarSet};
+use crate::deadline::Deadline;
+use crate::error::Result;
+use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
-use crate::problem::Problem;
-use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{
-    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
-};
-use crate::settings::{Method, Settings, Solver};
-use crate::solution::Solution;
+use crate::record::{ModelRecord, Status};
+use crate::settings::{Method, Solver};
+use crate::solution::StopReason;
 use std::time::Instant;
 
 /// Bounds the log-partition function of `model` as `request` asks.
@@ -36,31 +32,63 @@ use std::time::Instant;
 /// ```
 pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer) -> Result<Report> {
     request.validate()?;
-    let start = Instant::now();
+    let ends = request.settings.ends();
     let job = Job::new(model, request)?;
-    let methods = methods(model, request, job.polynomial());
-    let mut results = Vec::new();
+    let summary = ModelRecord::new(request.path.clone(), model, job.polynomial()?)?;
+    job.announce(&summary, &[], &[], observer)?;
+    match &request.methods {
+        MethodChoice::Auto => {
+            let found = portfolio::run(&job, &summary, &ends, observer)?;
+            let mut report = Report::new(summary, request, found.results)?;
+            report.record.advice = found.advice;
+            Ok(report)
+        }
+        MethodChoice::All => {
+            let results = in_order(&job, &Method::ALL, &summary, &ends, observer)?;
+            Report::new(summary, request, results)
+        }
+        MethodChoice::List(methods) => {
+            let results = in_order(&job, methods, &summary, &ends, observer)?;
+            Report::new(summary, request, results)
+        }
+    }
+}
+
+/// Runs methods one after another, each with an equal share of the time left.
+fn in_order(
+    job: &Job<'_>,
+    methods: &[Method],
+    summary: &ModelRecord,
+    ends: &Deadline,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Outcome>> {
+    let (start, request) = (Instant::now(), job.request);
+    let mut results: Vec<Outcome> = Vec::new();
     for (done, &method) in methods.iter().enumerate() {
-        if results.iter().any(|(record, _): &(MethodRecord, _)| record.status == Status::Cancelled)
+        let cancelled = |(record, _): &Outcome| record.status == Status::Cancelled;
+        if results.iter().any(cancelled)
             || observer.observe(&Progress::at(start.elapsed().as_secs_f64())) == Flow::Stop
         {
-            results.push((job.recorder.empty(method, Status::Cancelled, "stopped before it began"), None));
+            results.push(job.from_coefficients(method, StopReason::Cancelled)?);
+            continue;
+        }
+        if let Some(stop) = ends.stop() {
+            results.push(job.from_coefficients(method, stop)?);
             continue;
         }
         observer.begin(method);
-        let mut settings = request.settings.clone();
+        let mut settings = request.settings.for_part(ends, None);
         if !request.is_explicit() {
             settings.solver = Solver::Auto;
         }
-        // Equal shares of what is left: a method that ends early leaves its time to the next.
+        // A method that ends early leaves its time to the next.
         let runs = |method: &Method| {
             *method == Method::Exact || relaxation(*method).is_some() || table_bound(*method).is_some()
         };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
-        let left = request.settings.time_limit_secs.map(|limit| limit - start.elapsed().as_secs_f64());
-        settings.time_limit_secs = left.map(|left| left.max(0.0) / waiting as f64);
+        settings.time_limit_secs = ends.is_limited().then(|| ends.seconds_left() / waiting as f64);
         // Exact inference has no use for a limit below its cost, and was not started if that is high.
-        let patience = request.methods == MethodChoice::All && left.is_none() && method != Method::Exact;
+        let patience = request.methods == MethodChoice::All && !ends.is_limited() && method != Method::Exact;
         if patience {
             settings.time_limit_secs = Some(PATIENCE_SECS);
         }
@@ -71,217 +99,7 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
                 Some(format!("stopped after {PATIENCE_SECS} s; ask for --method {name} to let it finish"));
         }
         results.push(outcome);
+        job.announce(summary, &results, &methods[done + 1..], observer)?;
     }
-    let summary = ModelRecord::new(request.path.clone(), model, job.exact_polynomial())?;
-    Report::new(summary, request, results)
-}
-
-/// The dispatch table. A method that is missing here is reported as not available.
-pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
-    match method {
-        Method::Quantum => Some(Box::new(Quantum::default())),
-        Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
-        Method::QuantumDiag => Some(Box::new(QuantumDiag)),
-        Method::LogDet => Some(Box::new(LogDet)),
-        Method::Trw => Some(Box::new(Trw)),
-        Method::MeanField => Some(Box::new(MeanField)),
-        Method::Combined => Some(Box::new(Combined)),
-        _ => None,
-    }
-}
-
-/// Methods that work on the model's tables, hard zeros and any number of states included.
-pub(crate) fn table_bound(_method: Method) -> Option<Box<dyn TableBound>> {
-    None
-}
-
-/// What the methods work on.
-struct Job<'a> {
-    model: &'a Model,
-    request: &'a BoundRequest,
-    recorder: Recorder<'a>,
-    /// g >= f over the free spins, `None` when no state has positive weight or some variable is no spin.
-    majorant: Option<Polynomial>,
-    /// Whether the tables alone show that no state has positive weight.
-    impossible: bool,
-    /// Where g differs from f: the value of raised zeros.
-    floor: Option<f64>,
-}
-
-/// A record and, for relaxations, the solution behind it.
-type Outcome = (MethodRecord, Option<Solution>);
-
-impl<'a> Job<'a> {
-    fn new(model: &'a Model, request: &'a BoundRequest) -> Result<Self> {
-        let recorder = Recorder::new(model, request.eps, request.want_pairwise);
-        let (majorant, floor) = match model.majorant(request.eps) {
-            Ok((f, floor)) => (Some(f), floor),
-            Err(Error::NotApplicable(_)) => (None, None),
-            Err(error) => return Err(error),
-        };
-        let impossible = majorant.is_none() && model.factors()?.zero_floor(request.eps).is_err();
-        Ok(Job { model, request, recorder, majorant, impossible, floor })
-    }
-
-    fn polynomial(&self) -> Option<&Polynomial> {
-        self.majorant.as_ref()
-    }
-
-    fn exact_polynomial(&self) -> Option<&Polynomial> {
-        self.majorant.as_ref().filter(|_| self.floor.is_none())
-    }
-
-    fn run(&self, method: Method, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        if self.impossible {
-            let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
-            record.certified = true;
-            return Ok((record, None));
-        }
-        let attempt = match (method, table_bound(method), &self.majorant) {
-            (Method::Exact, ..) => self.exact(settings, observer),
-            (_, Some(bound), _) => self.over_tables(bound.as_ref(), settings, observer),
-            (_, None, Some(f)) => self.relax(method, f, settings, observer),
-            (_, None, None) => self
-                .model
-                .polynomial()
-                .and(Err(Error::NotApplicable("the method needs variables of two states".into()))),
-        };
-        let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
-        match attempt {
-            Err(Error::NotApplicable(why)) => refused(why),
-            Err(Error::Interrupted(stop)) => {
-                let why = "stopped before anything was proved";
-                Ok((self.recorder.empty(method, stop.into(), why), None))
-            }
-            // Only a method the user named may end the whole job.
-            Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
-            Err(error @ Error::Features(_))
-                if !self.request.is_explicit() && self.request.features == FeatureSpec::Default =>
-            {
-                refused(error.to_string())
-            }
-            other => other,
-        }
-    }
-
-    fn exact(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        if !self.request.is_explicit()
-            && let Some(why) = exact_refusal(self.model, settings)
-        {
-            return Err(Error::NotApplicable(why));
-        }
-        let exact = exact::exact(self.model, self.request.eps, settings, observer)?;
-        let proof = self.exact_polynomial().filter(|_| self.request.want_certificate);
-        let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
-        Ok((self.recorder.exact(&exact), solution))
-    }
-
-    fn over_tables(
-        &self,
-        bound: &dyn TableBound,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
-        let tables = self.model.factors()?;
-        let solution = bound.solve_tables(&tables, self.request.eps, settings, observer)?;
-        Ok((self.recorder.solution(&solution), Some(solution)))
-    }
-
-    fn relax(
-        &self,
-        method: Method,
-        f: &Polynomial,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
-        let Some(relaxation) = relaxation(method) else {
-            return Err(Error::NotApplicable("not available in this version".into()));
-        };
-        if self.floor.is_some() && method == Method::MeanField {
-            let why =
-                "the model has zero table entries (hard constraints): its lower bounds need exact methods";
-            return Err(Error::NotApplicable(why.into()));
-        }
-        let features = self.features(method, f)?;
-        if self.request.methods == MethodChoice::All
-            && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
-        {
-            return Err(Error::NotApplicable(why));
-        }
-        let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
-        let mut solution = relaxation.solve_with(&problem, settings, observer)?;
-        if self.floor.is_some() {
-            // A bound from below on g >= f says nothing about f.
-            solution.lower = None;
-            solution.certificate.iter_mut().for_each(|c| c.witness = None);
-            let note =
-                "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
-            solution.reason = Some(match solution.reason.take() {
-                Some(reason) => format!("{reason}; {note}"),
-                None => note.into(),
-            });
-        }
-        Ok((self.recorder.solution(&solution), Some(solution)))
-    }
-
-    fn features(&self, method: Method, f: &Polynomial) -> Result<Features> {
-        match (method, &self.request.features) {
-            // These have no moment matrix: n x n storage must not stand in the way of large models.
-            (Method::Trw | Method::MeanField, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
-            (Method::LogDet, _) => FeatureSpec::Default.resolve(f),
-            (_, FeatureSpec::Explicit(sets)) => {
-                FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
-            }
-            (_, spec) => spec.resolve(f),
-        }
-    }
-}
-
-/// The exact answer with a certificate: the model itself, summed along an order. `None` when the order
-/// is too wide to be checked.
-fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
-    let order = exact.order.clone().unwrap_or_else(|| (0..f.d() as u32).collect());
-    let certificate = Certificate {
-        eps,
-        slack: Slack::default(),
-        components: vec![Component {
-            weight: 1.0,
-            form: Form::Elimination { polynomial: f.clone(), order: order.clone() },
-        }],
-        witness: Some(Witness::Elimination { order }),
-    };
-    let (upper, lower) = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
-    Some(Solution {
-        upper: Some(upper),
-        lower: Some(lower),
-        estimate: exact.phi,
-        seconds: exact.seconds,
-        means: Some(exact.means.clone()),
-        certificate: Some(certificate),
-        ..Solution::new(Method::Exact, exact.stop)
-    })
-}
-
-/// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
-/// monomial, and monomials that become equal are one.
-pub(crate) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
-    let variables = model.variables();
-    let mut new_name = vec![None; variables];
-    model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
-    let mut seen = std::collections::HashSet::new();
-    let mut out = Vec::new();
-    for set in sets {
-        if set.largest() >= Some(variables) {
-            return Err(Error::Features(format!(
-                "feature {set} is out of range: the model has {variables} variables"
-            )));
-        }
-        let free: VarSet = set.iter().filter_map(|i| new_name[i]).collect();
-        let is_new = seen.insert(free.clone());
-        // Without evidence a repeat is the user's mistake and stays for `Features` to name.
-        if is_new || model.d() == variables {
-            out.push(free);
-        }
-    }
-    Ok(out)
+    Ok(results)
 }

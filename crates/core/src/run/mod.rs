@@ -2,12 +2,14 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call.
 
+pub(crate) mod cost;
 mod driver;
+mod job;
 mod plan;
+mod portfolio;
 mod report;
 
 pub use driver::bound;
-pub(crate) use driver::free_sets;
+pub(crate) use job::free_sets;
 pub use plan::{BoundRequest, MethodChoice};
-pub(crate) use plan::{CHEAP_OPERATIONS, exact_fits};
 pub use report::{Outcome, Report};

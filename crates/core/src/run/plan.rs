@@ -1,10 +1,10 @@
 //! What is asked, and the choice of methods.
 
-use super::driver::relaxation;
+use super::cost;
 use crate::error::{Error, Result};
-use crate::exact;
+use crate::exact::Wanted;
 use crate::features::FeatureSpec;
-use crate::model::{Model, Polynomial};
+use crate::model::Model;
 use crate::problem::EPS_RANGE;
 use crate::settings::{Greedy, Method, Settings};
 
@@ -21,6 +21,29 @@ pub enum MethodChoice {
     List(Vec<Method>),
 }
 
+impl MethodChoice {
+    /// The choices that are not one method, with what they mean.
+    pub const WORDS: [(&str, &str); 2] = [
+        ("auto", "exact when that is cheap, otherwise the bounds that suit the model's size"),
+        ("all", "every method that fits, each for at most a minute unless a time limit is given"),
+    ];
+
+    /// Names of methods, or `auto` or `all` alone; none is `auto`.
+    ///
+    /// # Errors
+    /// An unknown name, or `auto` or `all` beside others.
+    pub fn from_names<S: AsRef<str>>(names: &[S]) -> Result<Self> {
+        match names.iter().map(AsRef::as_ref).collect::<Vec<&str>>()[..] {
+            [] | ["auto"] => Ok(MethodChoice::Auto),
+            ["all"] => Ok(MethodChoice::All),
+            ref several if several.contains(&"auto") || several.contains(&"all") => {
+                Err(Error::Setting("methods auto and all stand alone".into()))
+            }
+            ref several => Ok(MethodChoice::List(several.iter().map(|m| m.parse()).collect::<Result<_>>()?)),
+        }
+    }
+}
+
 /// One question: bounds on the log-partition function of a model at a temperature.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -34,6 +57,8 @@ pub struct BoundRequest {
     /// Settings of every method. The time limit covers them all together: each method may spend an
     /// equal share of what is left when it starts. Without one, `All` stops each bound after a minute.
     pub settings: Settings,
+    /// Width of the bracket of log Z at which `auto` stops. Default: when it is closed.
+    pub target_gap: Option<f64>,
     /// Whether to report `E x_i x_j`.
     pub want_pairwise: bool,
     /// Whether `exact` is to write a certificate as well, which can cost more than the answer.
@@ -49,6 +74,7 @@ impl Default for BoundRequest {
             eps: 1.0,
             features: FeatureSpec::Default,
             settings: Settings::default(),
+            target_gap: None,
             want_pairwise: false,
             want_certificate: false,
             path: None,
@@ -70,6 +96,9 @@ impl BoundRequest {
                 self.eps
             )));
         }
+        if let Some(gap) = self.target_gap.filter(|gap| !(*gap >= 0.0)) {
+            return Err(Error::Setting(format!("target gap = {gap}: expected a width of at least 0")));
+        }
         if let MethodChoice::List(methods) = &self.methods {
             if methods.is_empty() {
                 return Err(Error::Setting("no method given".into()));
@@ -87,12 +116,6 @@ impl BoundRequest {
     }
 }
 
-/// Elementary operations below which `auto` answers exactly: about a second.
-pub(crate) const CHEAP_OPERATIONS: f64 = 2e8;
-
-/// Speed assumed when a cost estimate is compared with a time limit, operations per second.
-const OPERATIONS_PER_SECOND: f64 = 1e8;
-
 /// Seconds that `all` gives to a method when there is no time limit.
 pub(crate) const PATIENCE_SECS: f64 = 60.0;
 
@@ -105,77 +128,18 @@ const METRIC_STEPS: f64 = 160.0;
 /// Operations that greedy selection spends on a candidate, in units of n^3 (measured at d = 25 to 50).
 const CANDIDATE_OPERATIONS: f64 = 240.0;
 
-/// Features above which `auto` leaves the dense quantum bound out (an eigendecomposition takes
-/// several seconds there) unless nothing else applies.
-const DENSE_LIMIT: usize = 3000;
-
-/// Edges per spin above which `auto` leaves trees out: a tree carries d - 1 of the m edges, so the bound
-/// works with couplings m/(d - 1) times as large.
-const TREE_DENSITY: usize = 4;
-
-/// Spins above which `auto` leaves the combined bound out: its Newton steps take a second at d = 100.
-const COMBINED_LIMIT: usize = 60;
-
-/// The same under a time limit, which the combined bound uses up, improving all the while.
-const COMBINED_LIMIT_TIMED: usize = 400;
-
-/// Spins above which `auto` leaves the log-det bound out.
-const LOGDET_LIMIT: usize = 150;
-
-/// Spins above which `auto` leaves greedy selection out.
-const GREEDY_LIMIT: usize = 40;
-
-/// Whether exact inference fits the operations given and the memory limit.
-pub(crate) fn exact_fits(model: &Model, settings: &Settings, operations: f64) -> bool {
-    exact::estimate(model, settings)
-        .is_ok_and(|cost| cost.operations <= operations && cost.bytes <= settings.memory_limit)
-}
-
-/// The methods to run, in order.
-pub(crate) fn methods(model: &Model, request: &BoundRequest, f: Option<&Polynomial>) -> Vec<Method> {
-    match &request.methods {
-        MethodChoice::List(methods) => methods.clone(),
-        MethodChoice::All => Method::ALL.to_vec(),
-        MethodChoice::Auto if exact_fits(model, &request.settings, CHEAP_OPERATIONS) => vec![Method::Exact],
-        MethodChoice::Auto => match f {
-            Some(f) => bounds_by_size(f, request.settings.time_limit_secs.is_some()),
-            None => vec![Method::Exact],
-        },
-    }
-}
-
-/// Cheap bounds first, so that an early stop has something of each side; `limited` when the time is.
-fn bounds_by_size(f: &Polynomial, limited: bool) -> Vec<Method> {
-    let (d, n) = (f.d(), f.d() + 1 + f.terms().len());
-    let pairwise = f.as_ising().is_some();
-    let has = |method| relaxation(method).is_some();
-    let dense = n <= DENSE_LIMIT;
-    let sparse = f.pairwise_part().edges().len() <= TREE_DENSITY * d;
-    let limit = if limited { COMBINED_LIMIT_TIMED } else { COMBINED_LIMIT };
-    let combined = pairwise && d <= limit && has(Method::Combined);
-    let wanted = [
-        (Method::MeanField, true),
-        (Method::Quantum, dense || !pairwise),
-        (Method::LogDet, pairwise && !(combined && d <= COMBINED_LIMIT) && d <= LOGDET_LIMIT),
-        (Method::Trw, pairwise && (sparse || !dense)),
-        (Method::QuantumGreedy, !combined && d <= GREEDY_LIMIT),
-        (Method::Combined, combined),
-    ];
-    wanted.into_iter().filter(|&(method, wanted)| wanted && has(method)).map(|(method, _)| method).collect()
-}
-
 /// Why `all` does not start exact inference within `seconds`, if it does not.
 pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String> {
     let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS);
-    match exact::estimate(model, settings) {
-        Err(error) => Some(error.to_string()),
-        Ok(cost) => {
-            let needed = cost.operations / OPERATIONS_PER_SECOND;
-            (needed > seconds).then(|| {
-                format!("exact inference needs about {needed:.1e} s, above the {seconds:.2} s given to it; ask for --method exact to insist")
-            })
-        }
-    }
+    let Some(cost) = cost::exact(model, Wanted::ALL, settings) else {
+        return Some("exact inference has no plan that could be carried out here".into());
+    };
+    (cost.seconds > seconds).then(|| {
+        format!(
+            "exact inference needs about {}, above the {seconds:.2} s given to it; ask for --method exact to insist",
+            cost.time()
+        )
+    })
 }
 
 /// Why `all` does not start a selection or a metric on `n` features of `d` spins, if it does not: their cost

@@ -4,7 +4,8 @@ use super::plan::BoundRequest;
 use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Interval, MethodRecord, ModelRecord, Status};
+use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Bracket, MethodRecord, ModelRecord, Status};
+use crate::settings::Method;
 use crate::solution::Solution;
 use std::path::Path;
 
@@ -38,6 +39,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether `record` meets `request`: also for a document that an observer got in the middle of a run.
+    pub fn of(request: &BoundRequest, record: &BoundRecord) -> Self {
+        outcome(request, &record.results, extreme(&record.results, |r| r.log_z.upper.map(|v| -v)))
+    }
+
     /// The exit code of the command line.
     pub fn exit_code(self) -> u8 {
         match self {
@@ -54,10 +60,10 @@ impl Report {
         request: &BoundRequest,
         outcomes: Vec<(MethodRecord, Option<Solution>)>,
     ) -> Result<Self> {
-        let (results, solutions): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+        let (mut results, solutions): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
         let best_upper = extreme(&results, |r| r.log_z.upper.map(|v| -v));
         let best_lower = extreme(&results, |r| r.log_z.lower);
-        let best = best_record(&results, best_upper, best_lower);
+        let mut best = best_record(&results, best_upper, best_lower);
         if let (Some(lower), Some(upper)) = (best.phi.lower, best.phi.upper)
             && lower > upper
         {
@@ -67,6 +73,7 @@ impl Report {
                 best.upper_method.map_or("?", |m| m.name())
             )));
         }
+        settle_estimate(&mut best, &mut results);
         let outcome = outcome(request, &results, best_upper);
         let record = BoundRecord {
             schema: BOUND_SCHEMA.into(),
@@ -75,6 +82,7 @@ impl Report {
             eps: request.eps,
             results,
             best,
+            advice: None,
         };
         Ok(Report { record, solutions, best_upper, best_lower, outcome })
     }
@@ -94,16 +102,34 @@ impl Report {
         self.solutions[best?.1].as_ref()?.certificate.as_ref()
     }
 
-    /// Writes that certificate, with what it claims about `model`, and says whether there was one.
+    /// One certificate of the bracket: the components behind the best upper bound that has them and the witness behind
+    /// the best lower bound that has one, whatever methods they come from.
+    pub fn bracket_certificate(&self) -> Option<Certificate> {
+        let best = |side: fn(&MethodRecord) -> Option<f64>, has: fn(&Certificate) -> bool| {
+            let mut best: Option<(f64, &Certificate)> = None;
+            for (record, solution) in self.record.results.iter().zip(&self.solutions) {
+                let certificate = solution.as_ref().and_then(|s| s.certificate.as_ref()).filter(|c| has(c));
+                let (Some(value), Some(certificate)) = (side(record), certificate) else { continue };
+                if best.is_none_or(|(top, _)| value > top) {
+                    best = Some((value, certificate));
+                }
+            }
+            best.map(|(_, certificate)| certificate)
+        };
+        let upper = best(|r| r.log_z.upper.map(|u| -u), |c| !c.components.is_empty());
+        let lower = best(|r| r.log_z.lower, |c| c.witness.is_some());
+        let mut out = upper.or(lower)?.clone();
+        out.witness = lower.and_then(|c| c.witness.clone());
+        Some(out)
+    }
+
+    /// Writes that certificate, with what it proves about `model`, and says whether there was one.
     ///
     /// # Errors
-    /// As [`Certificate::claim`] and [`Certificate::write`].
+    /// As [`Certificate::verify_model`] and [`Certificate::write`].
     pub fn write_certificate(&self, model: &Model, path: &Path) -> Result<bool> {
-        let Some(certificate) = self.best_certificate() else { return Ok(false) };
-        let (f, floor) = model.majorant(certificate.eps)?;
-        let mut claim = certificate.claim(&f, model.fixed())?;
-        claim.zero_floor = floor;
-        certificate.write(path, &claim)?;
+        let Some(certificate) = self.bracket_certificate() else { return Ok(false) };
+        certificate.write(path, &certificate.verify_model(model)?)?;
         Ok(true)
     }
 }
@@ -119,16 +145,34 @@ fn extreme(results: &[MethodRecord], key: impl Fn(&MethodRecord) -> Option<f64>)
     best.map(|(k, _)| k)
 }
 
+/// Methods whose estimate is worth more than a bound's by-product, best first.
+const ESTIMATORS: [Method; 2] = [Method::Exact, Method::Ais];
+
+/// The best estimate, moved into the bracket; says so in its result when it lay outside.
+fn settle_estimate(best: &mut BestRecord, results: &mut [MethodRecord]) {
+    let of = |method: &Method| results.iter().position(|r| r.method == *method && r.log_z.estimate.is_some());
+    let Some(k) = ESTIMATORS.iter().find_map(of) else { return };
+    let Some(value) = results[k].log_z.estimate else { return };
+    let (low, high) = (best.log_z.lower.unwrap_or(f64::MIN), best.log_z.upper.unwrap_or(f64::MAX));
+    let inside = value.max(low).min(high);
+    if inside != value {
+        let note = format!("the estimate {value} lies outside the proved bracket");
+        let reason = &mut results[k].reason;
+        *reason = Some(reason.take().map_or_else(|| note.clone(), |old| format!("{old}; {note}")));
+    }
+    best.estimate = Some(inside);
+    best.estimate_method = Some(results[k].method);
+}
+
 fn best_record(results: &[MethodRecord], upper: Option<usize>, lower: Option<usize>) -> BestRecord {
     let (upper, lower) = (upper.map(|k| &results[k]), lower.map(|k| &results[k]));
     BestRecord {
-        log_z: Interval {
-            lower: lower.and_then(|r| r.log_z.lower),
-            upper: upper.and_then(|r| r.log_z.upper),
-        },
-        phi: Interval { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
+        log_z: Bracket { lower: lower.and_then(|r| r.log_z.lower), upper: upper.and_then(|r| r.log_z.upper) },
+        phi: Bracket { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
         upper_method: upper.map(|r| r.method),
         lower_method: lower.map(|r| r.method),
+        estimate: None,
+        estimate_method: None,
     }
 }
 
@@ -167,7 +211,7 @@ mod tests {
     use crate::model::{Ising, Model};
     use crate::record::Recorder;
     use crate::run::MethodChoice;
-    use crate::settings::{Method, Settings};
+    use crate::settings::Settings;
 
     fn results(entries: &[(Method, Status, Option<f64>, Option<f64>)]) -> Vec<MethodRecord> {
         let model = Model::from(Ising::new(1, &[0.0], &[]).unwrap());

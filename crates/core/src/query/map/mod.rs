@@ -22,9 +22,10 @@ use crate::error::Result;
 use crate::features::{FeatureSpec, Features};
 use crate::model::{Ising, Polynomial};
 use crate::observer::{Monitor, Observer, Silent};
+use crate::search::{Effort, best_spins};
 use crate::settings::Settings;
 use crate::solution::StopReason;
-use rounding::Effort;
+use std::time::Instant;
 
 /// The zero-temperature relaxation.
 ///
@@ -74,6 +75,9 @@ pub struct MapSolution {
 
 /// Outer iterations over all rounds of cuts when nothing else is asked for.
 const ITERATIONS: usize = 100_000;
+
+/// Share of the time limit that the relaxation may use; the rest is for assignments.
+const RELAXATION_SHARE: f64 = 0.6;
 
 /// What one solve of a relaxation holds.
 struct Found {
@@ -137,7 +141,10 @@ impl Map {
     ) -> Result<MapSolution> {
         settings.validate()?;
         check_memory(f.d() + 1, settings)?;
-        let mut monitor = Monitor::new(settings, ITERATIONS, observer);
+        let start = Instant::now();
+        let share = settings.time_limit_secs.map(|limit| RELAXATION_SHARE * limit);
+        let share = settings.clone().with_time_limit(share);
+        let mut monitor = Monitor::new(&share, ITERATIONS, observer);
         let linear = |features: &Features| features.is_linear();
         let mut resolved = None;
         let found = match (f.as_ising(), features) {
@@ -155,7 +162,13 @@ impl Map {
                 }
             }
         };
-        Ok(finish(f, found, resolved, settings, &monitor))
+        let iterations = monitor.iterations;
+        let left = settings.time_limit_secs.map(|limit| (limit - start.elapsed().as_secs_f64()).max(0.0));
+        let rest = settings.clone().with_time_limit(left);
+        let assignment = assignment(f, &found, &rest, &mut Monitor::new(&rest, usize::MAX, observer));
+        let solution =
+            MapSolution { features: resolved, iterations, ..finish(f, found, assignment, settings) };
+        Ok(MapSolution { seconds: start.elapsed().as_secs_f64(), ..solution })
     }
 
     /// Features beyond (1, x): with and without the cuts that (1, x) asks for, whichever is better.
@@ -194,26 +207,25 @@ fn check_memory(n: usize, settings: &Settings) -> Result<()> {
     settings.require_memory(low_rank::memory(n), what, "raise the memory limit")
 }
 
-fn finish(
-    f: &Polynomial,
-    found: Found,
-    features: Option<Features>,
-    settings: &Settings,
-    monitor: &Monitor<'_>,
-) -> MapSolution {
-    let effort = if found.stop == StopReason::Cancelled { Effort::Short } else { Effort::Full };
-    let tried = found.factors.iter().map(|v| rounding::round(f, v, settings.seed, effort));
-    let value = |x: &Vec<i8>| f.value(x);
-    let assignment = tried.reduce(|a, b| if value(&b) > value(&a) { b } else { a }).unwrap_or_default();
+/// The best assignment that a search from the rounded moments finds.
+fn assignment(f: &Polynomial, found: &Found, settings: &Settings, monitor: &mut Monitor<'_>) -> Vec<i8> {
+    let rounded = found.factors.iter().flat_map(|v| rounding::starts(v, f.d(), settings.seed));
+    let starts: Vec<Vec<i8>> = rounded.collect();
+    let bound = found.bound();
+    let enough = bound - settings.tol * bound.abs();
+    best_spins(f, &starts, Effort { enough, ..Effort::full(settings) }, monitor)
+}
+
+fn finish(f: &Polynomial, found: Found, assignment: Vec<i8>, settings: &Settings) -> MapSolution {
     let mut solution = MapSolution {
         upper: None,
         value: f.value(&assignment),
         relaxation_gap: None,
         stop: found.stop,
         reason: found.reason,
-        iterations: monitor.iterations,
+        iterations: 0,
         seconds: 0.0,
-        features,
+        features: None,
         certificate: None,
         assignment,
     };
@@ -225,8 +237,10 @@ fn finish(
                 solution.relaxation_gap = Some(gap);
             }
             // The solver's own idea of the gap is an estimate; the word `converged` is about the proved one.
-            let allowed = (2.0 * settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
-            if solution.stop == StopReason::Converged && !(gap <= allowed) {
+            let allowed = (settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
+            if gap <= allowed {
+                solution.stop = StopReason::Converged;
+            } else if solution.stop == StopReason::Converged {
                 solution.stop = StopReason::Stalled;
             }
             solution.upper = Some(bound);
@@ -234,6 +248,5 @@ fn finish(
         }
         Err(error) => solution.reason = Some(error.to_string()),
     }
-    solution.seconds = monitor.seconds();
     solution
 }

@@ -2,15 +2,15 @@
 //!
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
-use super::rounding::Effort;
-use super::{Factor, Found, cuts, rounding};
-use crate::certify::{Certificate, CertifiedBound, Cut, Form};
+use super::{Factor, Found, cuts};
+use crate::certify::{Certificate, CertifiedBound, Cut, QuantumPoint};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
-use crate::observer::{Flow, Monitor, Progress};
+use crate::observer::Monitor;
 use crate::problem::{EPS_RANGE, Problem};
 use crate::relax::{Quantum, Relaxation};
+use crate::search::{Effort, best_spins};
 use crate::settings::Settings;
 use crate::solution::Solution;
 
@@ -32,7 +32,7 @@ pub(super) fn solve(
         _ => f.clone(),
     };
     let constant = f.pairwise_part().constant();
-    let guess = f.value(&rounding::round(f, &Factor::NONE, settings.seed, Effort::Full));
+    let guess = f.value(&best_spins(f, &[], Effort::brief(settings), monitor));
     let size = (guess.abs()).max(1e-3 * (guess - constant).abs());
     let cost = (features.len() as f64).ln().max(1.0);
     let mut eps = TEMPERATURE_SHARE * settings.tol * size / cost;
@@ -41,14 +41,8 @@ pub(super) fn solve(
         let clamped = eps.clamp(*EPS_RANGE.start(), *EPS_RANGE.end());
         let problem = Problem::new(target.clone(), features.clone())?.with_temperature(clamped)?;
         // The gap of the inner solve is relative to its own value: leave it the rest of the tolerance.
-        let mut inner = settings.clone().with_tol((0.5 * settings.tol).max(1e-15));
-        inner.time_limit_secs = monitor.seconds_left();
-        let solution = Quantum::default().solve_with(&problem, &inner, &mut |_: &Progress| match monitor
-            .interrupted()
-        {
-            Some(_) => Flow::Stop,
-            None => Flow::Continue,
-        })?;
+        let inner = settings.for_part(monitor.deadline(), None).with_tol((0.5 * settings.tol).max(1e-15));
+        let solution = Quantum::default().solve_with(&problem, &inner, &mut monitor.relay())?;
         monitor.iterations += solution.iterations;
         let found = read(f, list, features, solution);
         let met = found.bound() - found.primal <= settings.tol * found.bound().abs();
@@ -95,9 +89,7 @@ fn prove(
 /// Rows of `sqrt(n rho)` for the constant and the single spins, from the Gibbs state behind the proof; empty when
 /// the features lack one of them.
 fn factor(certificate: &Certificate, features: &Features, d: usize) -> Factor {
-    let Some(Form::Spectral { eigen, .. }) = certificate.components.first().map(|c| &c.form) else {
-        return Factor::NONE;
-    };
+    let Some(QuantumPoint { eigen, .. }) = certificate.quantum_point() else { return Factor::NONE };
     let place = |set: VarSet| features.sets().iter().position(|s| *s == set);
     let wanted = std::iter::once(VarSet::EMPTY).chain((0..d).map(VarSet::singleton));
     let Some(places) = wanted.map(place).collect::<Option<Vec<usize>>>() else { return Factor::NONE };

@@ -12,13 +12,8 @@ impl Normal {
     }
 
     /// Uniform on [0, 1).
-    pub(super) fn unit(&mut self) -> f64 {
+    fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A number below `n`.
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        ((self.unit() * n as f64) as usize).min(n - 1)
     }
 
     fn draw(&mut self) -> f64 {

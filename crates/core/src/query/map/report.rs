@@ -10,7 +10,7 @@ use crate::record::Status;
 use crate::run::Outcome;
 use crate::run::free_sets;
 use crate::settings::Settings;
-use crate::solution::StopReason;
+use crate::solution::{FALLBACK, StopReason};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
@@ -133,13 +133,13 @@ fn solve_raised(
     observer: &mut dyn Observer,
 ) -> Result<(MapSolution, Option<f64>)> {
     let start = Instant::now();
-    let (tables, limit) = (model.factors()?, request.settings.time_limit_secs);
+    let (tables, ends) = (model.factors()?, request.settings.ends());
     let value = |s: &MapSolution| tables.value(&s.assignment);
     let bound = |s: &MapSolution| s.upper.map_or(f64::INFINITY, |b| b.phi());
     let mut best: Option<(MapSolution, Option<f64>)> = None;
     for depth in DEPTHS {
         let floor = tables.zero_floor(depth)?;
-        let left = limit.map(|limit| limit - start.elapsed().as_secs_f64());
+        let left = ends.is_limited().then(|| ends.seconds_left());
         if best.as_ref().is_some_and(|b| b.1 == floor) {
             continue;
         }
@@ -147,7 +147,7 @@ fn solve_raised(
             break;
         }
         // Half of what is left: the first floor is rarely the best.
-        let settings = request.settings.clone().with_time_limit(left.map(|left| 0.5 * left.max(0.0)));
+        let settings = request.settings.for_part(&ends, left.map(|left| 0.5 * left));
         let f = model.raised(floor)?;
         let next = Map::new(request.cuts).solve_with(&f, features, &settings, observer)?;
         let stop = next.stop == StopReason::Cancelled;
@@ -172,6 +172,33 @@ fn solve_raised(
 }
 
 impl MapReport {
+    /// What the coefficients alone say: `max f <= c + sum |theta|`, and the assignment that every spin's own field asks
+    /// for. It is the answer of a run that has to end before it found anything better.
+    ///
+    /// # Errors
+    /// As [`map`].
+    pub fn from_coefficients(model: &Model, request: &MapRequest) -> Result<Self> {
+        let (f, floor) = model.majorant(1.0)?;
+        let certificate = Certificate::of_coefficients(&f, 0.0, true, false);
+        let sign = |h: &f64| if *h < 0.0 { -1 } else { 1 };
+        let assignment: Vec<i8> = f.pairwise_part().fields().iter().map(sign).collect();
+        let solution = MapSolution {
+            upper: certificate.verify(&f).ok(),
+            value: f.value(&assignment),
+            assignment,
+            relaxation_gap: None,
+            stop: StopReason::TimeLimit,
+            reason: Some(FALLBACK.into()),
+            iterations: 0,
+            seconds: 0.0,
+            features: None,
+            certificate: None,
+        };
+        let outcome = outcome(&solution, &request.settings);
+        let record = record(model, request, &solution)?;
+        Ok(MapReport { record, certificate: Some(certificate), zero_floor: floor, outcome })
+    }
+
     /// Writes the certificate, with what it claims about `model`, and says whether there was one.
     ///
     /// # Errors

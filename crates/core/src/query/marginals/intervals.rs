@@ -4,11 +4,10 @@ use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
-use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::relax::{MeanField, Relaxation, Trw};
 use crate::settings::Settings;
-use crate::solution::StopReason;
 
 /// Proved intervals `[low, high]` around `P(x_i = +1)` for the listed spins of a pairwise model.
 ///
@@ -52,27 +51,14 @@ pub fn marginal_intervals(
         }
         // The time left is shared by the four solves of every spin to come.
         let solves = 4.0 * (spins.len() - done) as f64;
-        let own = settings.clone().with_time_limit(monitor.seconds_left().map(|left| left / solves));
-        let mut inner = Inner { monitor: &mut monitor };
+        let share = monitor.seconds_left().map(|left| left / solves);
+        let own = settings.for_part(monitor.deadline(), share);
+        let mut inner = monitor.relay();
         let plus = bracket(problem, i, 1, &own, &mut inner)?;
         let minus = bracket(problem, i, -1, &own, &mut inner)?;
         intervals.push(share_of(plus, minus, problem.eps()));
     }
     Ok(intervals)
-}
-
-/// Passes the polls of an inner solve on; the caller sees the number of spins done, not the inner values.
-struct Inner<'a, 'b> {
-    monitor: &'a mut Monitor<'b>,
-}
-
-impl Observer for Inner<'_, '_> {
-    fn observe(&mut self, _: &Progress) -> Flow {
-        match self.monitor.interrupted() {
-            Some(StopReason::Cancelled) => Flow::Stop,
-            _ => Flow::Continue,
-        }
-    }
 }
 
 /// The interval for `P(x_i = +1)` from brackets of phi with the spin fixed to +1 and to -1.

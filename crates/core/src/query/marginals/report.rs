@@ -3,11 +3,12 @@
 use super::intervals::share_of;
 use crate::certify::Interval;
 use crate::error::{Error, Result};
+use crate::exact::Wanted;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::Status;
 use crate::run::bound;
-use crate::run::{BoundRequest, CHEAP_OPERATIONS, MethodChoice, exact_fits};
+use crate::run::{BoundRequest, MethodChoice, cost};
 use crate::run::{Outcome, Report};
 use crate::settings::Method;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,50 @@ pub struct MarginalsRecord {
     pub seconds: f64,
     /// One sentence on anything unusual.
     pub reason: Option<String>,
+}
+
+impl MarginalsRecord {
+    /// What is known before any bound: fixed variables, and `[0, 1]` for all others. It is the answer of a run that has
+    /// to end before the first interval.
+    ///
+    /// # Errors
+    /// A variable out of range.
+    pub fn unreached(model: &Model, variables: Option<&[usize]>, request: &BoundRequest) -> Result<Self> {
+        let variables = in_range(model, variables)?;
+        let marginals = variables.iter().map(|&i| {
+            let [lower, upper] = known(model, i).unwrap_or([0.0, 1.0]);
+            MarginalRecord { variable: i, lower, upper }
+        });
+        Ok(MarginalsRecord {
+            schema: MARGINALS_SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            path: request.path.clone(),
+            eps: request.eps,
+            methods: Vec::new(),
+            marginals: marginals.collect(),
+            status: Status::TimeLimit,
+            seconds: 0.0,
+            reason: Some(UNREACHED.into()),
+        })
+    }
+}
+
+/// Said when variables were left out.
+const UNREACHED: &str = "variables that were not reached have the interval [0, 1]";
+
+/// The variables asked for.
+fn in_range(model: &Model, variables: Option<&[usize]>) -> Result<Vec<usize>> {
+    let count = model.variables();
+    let variables = variables.map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
+    match variables.iter().find(|&&i| i >= count) {
+        Some(i) => Err(Error::Setting(format!("variable {i} is out of range: the model has {count}"))),
+        None => Ok(variables),
+    }
+}
+
+/// The probability of a fixed variable, twice.
+fn known(model: &Model, variable: usize) -> Option<[f64; 2]> {
+    model.fixed()[variable].map(|spin| if spin > 0 { [1.0; 2] } else { [0.0; 2] })
 }
 
 /// A proved interval around `P(x_i = +1)`.
@@ -79,34 +124,28 @@ pub fn marginals(
     observer: &mut dyn Observer,
 ) -> Result<(MarginalsRecord, Outcome)> {
     request.validate()?;
-    let all: Vec<usize> = (0..model.variables()).collect();
-    let variables = variables.unwrap_or(&all);
-    if let Some(i) = variables.iter().find(|&&i| i >= model.variables()) {
-        let message = format!("variable {i} is out of range: the model has {}", model.variables());
-        return Err(Error::Setting(message));
-    }
+    let variables = in_range(model, variables)?;
     let start = Instant::now();
     let mut request = request.clone();
     let methods = chosen(model, &request);
     request.methods = MethodChoice::List(methods.clone());
     request.want_pairwise = false;
     request.want_certificate = false;
-    let limit = request.settings.time_limit_secs;
-    let (mut intervals, mut stop) = (Vec::new(), None);
+    let ends = request.settings.ends();
+    request.settings = request.settings.for_part(&ends, None);
+    let (mut intervals, mut stop, mut hurried) = (Vec::new(), None, false);
     for (done, &variable) in variables.iter().enumerate() {
-        let seconds = start.elapsed().as_secs_f64();
-        if observer.observe(&Progress::at(seconds)) == Flow::Stop {
+        if observer.observe(&Progress::at(start.elapsed().as_secs_f64())) == Flow::Stop {
             stop = Some(Status::Cancelled);
-        } else if limit.is_some_and(|limit| seconds >= limit) {
-            stop = stop.or(Some(Status::TimeLimit));
         }
+        stop = stop.or_else(|| ends.stop().map(Status::from));
         // The time left is shared by the two bounds of every variable to come.
         let waiting = 2.0 * (variables.len() - done) as f64;
-        request.settings.time_limit_secs = limit.map(|limit| (limit - seconds).max(0.0) / waiting);
-        let [lower, upper] = match (model.fixed()[variable], stop) {
-            (Some(spin), _) => [if spin > 0 { 1.0 } else { 0.0 }; 2],
+        request.settings.time_limit_secs = ends.is_limited().then(|| ends.seconds_left() / waiting);
+        let [lower, upper] = match (known(model, variable), stop) {
+            (Some(known), _) => known,
             (None, Some(_)) => [0.0, 1.0],
-            (None, None) => interval(model, variable, &request, observer)?,
+            (None, None) => interval(model, variable, &request, &mut hurried, observer)?,
         };
         intervals.push(MarginalRecord { variable, lower, upper });
     }
@@ -115,17 +154,27 @@ pub fn marginals(
         _ => Outcome::Complete,
     };
     let record = MarginalsRecord {
-        schema: MARGINALS_SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        path: request.path.clone(),
-        eps: request.eps,
         methods,
         marginals: intervals,
-        status: stop.unwrap_or(Status::Converged),
+        status: stop.or(hurried.then_some(Status::TimeLimit)).unwrap_or(Status::Converged),
         seconds: start.elapsed().as_secs_f64(),
-        reason: stop.map(|_| "variables that were not reached have the interval [0, 1]".to_owned()),
+        reason: match (stop, hurried) {
+            (Some(_), _) => Some(UNREACHED.into()),
+            (None, true) => Some("the time limit ended bounds early: their intervals are wide".into()),
+            (None, false) => None,
+        },
+        ..MarginalsRecord::unreached(model, Some(&[]), &request)?
     };
     Ok((record, outcome))
+}
+
+/// Seconds that exact inference may take for it to be done twice per variable.
+const CHEAP_SECS: f64 = 0.1;
+
+fn exact_is_cheap(model: &Model, request: &BoundRequest) -> bool {
+    let settings = &request.settings;
+    cost::exact(model, Wanted::LOG_Z, settings)
+        .is_some_and(|cost| cost.seconds <= CHEAP_SECS && cost.fits(settings))
 }
 
 /// The methods behind every interval.
@@ -134,12 +183,9 @@ fn chosen(model: &Model, request: &BoundRequest) -> Vec<Method> {
     match &request.methods {
         MethodChoice::List(methods) => methods.clone(),
         MethodChoice::All => Method::ALL.to_vec(),
-        // Twice per variable: cheap is cheaper than for one bound.
-        MethodChoice::Auto if exact_fits(model, &request.settings, 0.1 * CHEAP_OPERATIONS) => {
-            vec![Method::Exact]
-        }
+        MethodChoice::Auto if exact_is_cheap(model, request) => vec![Method::Exact],
         MethodChoice::Auto if pairwise() => vec![Method::MeanField, Method::Trw],
-        MethodChoice::Auto => vec![Method::MeanField, Method::Quantum],
+        MethodChoice::Auto => vec![Method::MeanField, Method::Wmb, Method::Quantum],
     }
 }
 
@@ -147,11 +193,14 @@ fn interval(
     model: &Model,
     variable: usize,
     request: &BoundRequest,
+    hurried: &mut bool,
     observer: &mut dyn Observer,
 ) -> Result<[f64; 2]> {
     let mut half = |spin: i8| -> Result<Interval> {
         let fixed = model.clone().with_evidence(&[(variable, spin)])?;
-        Ok(bracket(&bound(&fixed, request, observer)?))
+        let report = bound(&fixed, request, observer)?;
+        *hurried |= report.record.results.iter().any(|r| r.status == Status::TimeLimit);
+        Ok(bracket(&report))
     };
     let (plus, minus) = (half(1)?, half(-1)?);
     let impossible = |half: Interval| half.hi == f64::NEG_INFINITY;

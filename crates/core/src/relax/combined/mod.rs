@@ -116,17 +116,10 @@ impl Relaxation for Combined {
                 best.reason = Some(TOO_MANY.into());
             }
         }
-        if stop == Some(StopReason::Stalled) && best.is_within(settings.tol, problem.eps()) {
-            stop = Some(StopReason::Converged);
-        }
         best.method = Method::Combined;
         best.solver = None;
         best.stop = stop.unwrap_or(StopReason::Converged);
-        best.iterations = monitor.iterations;
-        best.eigendecompositions = monitor.eigendecompositions;
-        best.seconds = monitor.seconds();
-        best.trace = monitor.trace;
-        Ok(best)
+        Ok(best.finish(None, settings.tol, problem, monitor))
     }
 }
 
@@ -173,7 +166,7 @@ fn search(
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
     let mut method = InteriorPoint::new(program, settings.threads)?;
-    let mut stop = method.run(0.5 * settings.tol, eps, constant, monitor);
+    let stop = method.run(0.5 * settings.tol, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);
@@ -194,12 +187,8 @@ fn search(
         }
         Err(error) => solution.reason = Some(error.to_string()),
     }
-    let within = solution.is_within(settings.tol, eps);
-    match stop {
-        StopReason::Converged if !within => stop = StopReason::Stalled,
-        StopReason::Stalled if within => stop = StopReason::Converged,
-        _ => {}
-    }
+    solution.settle(settings.tol, eps);
+    let stop = solution.stop;
     let moment = |number: Option<u32>| number.map_or(0.0, |k| best.point.m[k as usize]);
     let space = &program.space;
     solution.means = Some((1..=ising.d() as u32).map(|i| moment(space.vertices(0, i))).collect());

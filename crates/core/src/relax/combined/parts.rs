@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::observer::{Flow, Monitor, Progress};
+use crate::observer::Monitor;
 use crate::problem::Problem;
 use crate::relax::{LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
 use crate::settings::{Greedy, Method, Pairwise, Rho, Settings, Solver};
@@ -103,20 +103,9 @@ fn limited(
     limit: Option<f64>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let inner = Settings {
-        solver: Solver::Auto,
-        trace: false,
-        time_limit_secs: limit,
-        max_iterations: None,
-        ..settings.clone()
-    };
-    let outcome = {
-        let mut relay = |_: &Progress| match monitor.interrupted() {
-            Some(StopReason::Cancelled) => Flow::Stop,
-            _ => Flow::Continue,
-        };
-        relaxation.solve_with(problem, &inner, &mut relay)
-    };
+    let part = settings.for_part(monitor.deadline(), limit);
+    let inner = Settings { solver: Solver::Auto, trace: false, max_iterations: None, ..part };
+    let outcome = relaxation.solve_with(problem, &inner, &mut monitor.relay());
     match outcome {
         Ok(solution) => {
             monitor.eigendecompositions += solution.eigendecompositions;

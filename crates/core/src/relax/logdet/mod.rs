@@ -51,6 +51,13 @@ pub struct LogDet;
 /// Working memory per entry of an n x n matrix: some 120 matrices, cuts of all pairs included.
 const BYTES_PER_ENTRY: u64 = 1000;
 
+/// Operations before the first iteration, in units of n^3: an eigendecomposition and two determinants.
+const START: f64 = 10.0;
+
+/// Operations after the last, in units of n^3: two eigendecompositions, up to six determinants, and the four products of
+/// the certificate.
+const ENDING: f64 = 28.0;
+
 impl Relaxation for LogDet {
     /// # Errors
     /// A model with terms of arity above two, a solver other than `Auto` and `InteriorPoint`, bad
@@ -64,9 +71,15 @@ impl Relaxation for LogDet {
         settings.validate()?;
         let model = applicable(problem, settings)?;
         let mut monitor = Monitor::new(settings, MAX_ITERATIONS, observer);
+        let cube = (model.d() as f64 + 1.0).powi(3);
+        monitor.reserve(ENDING * cube);
+        if !monitor.deadline().may_begin(START * cube) {
+            let solution = Solution::new(Method::LogDet, StopReason::TimeLimit);
+            return Ok(solution.finish(None, settings.tol, problem, monitor));
+        }
         let program = in_units_of_eps(model, problem.eps(), settings);
         let outcome = interior_point::solve(&program, 0.5 * settings.tol, problem.eps(), &mut monitor);
-        report(problem, settings, &program, outcome, &mut monitor)
+        report(problem, settings, &program, outcome, monitor)
     }
 }
 
@@ -110,7 +123,7 @@ fn report(
     settings: &Settings,
     program: &Program,
     outcome: Outcome,
-    monitor: &mut Monitor<'_>,
+    mut monitor: Monitor<'_>,
 ) -> Result<Solution> {
     let (eps, model) = (problem.eps(), problem.polynomial().pairwise_part());
     let features = FeatureSpec::Degree(1).resolve(problem.polynomial())?;
@@ -132,33 +145,13 @@ fn report(
             (trivial, bound)
         }
     };
-    let gap = (bound.phi() - eps * outcome.lower).max(0.0);
-    solution.relaxation_gap = Some(gap).filter(|gap| gap.is_finite());
     solution.upper = Some(bound);
     solution.certificate = Some(certificate);
-    settle_stop(&mut solution, settings.tol, eps);
     let sigma = &outcome.sigma;
     let moment = |&[i, j]: &[u32; 2]| (i, j, sigma.at(i as usize + 1, j as usize + 1));
     solution.means = Some((1..=model.d()).map(|i| sigma.at(i, 0)).collect());
     solution.pairwise = Some(model.edges().iter().map(moment).collect());
     solution.features = Some(features);
-    solution.iterations = monitor.iterations;
-    solution.eigendecompositions = monitor.eigendecompositions + 2;
-    solution.trace = std::mem::take(&mut monitor.trace);
-    solution.seconds = monitor.seconds();
-    Ok(solution)
-}
-
-/// Makes `Converged` mean that the certified gap is below the tolerance, no more and no less.
-fn settle_stop(solution: &mut Solution, tol: f64, eps: f64) {
-    let (Some(bound), Some(gap)) = (solution.upper, solution.relaxation_gap) else { return };
-    let met = gap <= tol * bound.phi().abs().max(eps);
-    match solution.stop {
-        StopReason::Stalled if met => solution.stop = StopReason::Converged,
-        StopReason::Converged if !met => solution.stop = StopReason::Stalled,
-        _ => {}
-    }
-    if solution.stop == StopReason::Stalled {
-        solution.reason = Some("rounding ended the iteration above the tolerance; the bound is valid".into());
-    }
+    monitor.eigendecompositions += 2;
+    Ok(solution.finish(Some(eps * outcome.lower), settings.tol, problem, monitor))
 }

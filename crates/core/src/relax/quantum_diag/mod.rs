@@ -8,7 +8,7 @@ mod barrier;
 mod derivatives;
 
 use super::{Quantum, Relaxation};
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack};
+use crate::certify::{Certificate, CertifiedBound, Component, Form, QuantumPoint, Slack};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::{Polynomial, VarSet};
@@ -68,7 +68,7 @@ impl Relaxation for QuantumDiag {
             _ => None,
         };
         let outcome = follow_path(problem, &moments, settings.tol, &mut monitor);
-        let mut solution = finish(problem, &moments, outcome, settings.tol);
+        let mut solution = finish(problem, &moments, outcome, settings, &mut monitor);
         if solution.stop != StopReason::Converged {
             if plain.is_none() && monitor.interrupted().is_none() {
                 plain = Some(without_metric(problem, settings, &mut monitor)?);
@@ -77,11 +77,7 @@ impl Relaxation for QuantumDiag {
                 replace_if_better(&mut solution, plain);
             }
         }
-        solution.iterations = monitor.iterations;
-        solution.eigendecompositions = monitor.eigendecompositions;
-        solution.seconds = monitor.seconds();
-        solution.trace = monitor.trace;
-        Ok(solution)
+        Ok(solution.finish(None, settings.tol, problem, monitor))
     }
 }
 
@@ -92,9 +88,9 @@ fn check(problem: &Problem, settings: &Settings) -> Result<()> {
             settings.solver.name()
         )));
     }
-    let n = problem.features().len() as u64;
-    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences.
-    let needed = 8 * (2 * (n * (n + 1) / 2).pow(2) + 2 * n.pow(3));
+    let n = problem.features().len() as f64;
+    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences; the conversion saturates.
+    let needed = (8.0 * (2.0 * (n * (n + 1.0) / 2.0).powi(2) + 2.0 * n.powi(3))) as u64;
     settings.require_memory(
         needed,
         format_args!("metric learning with {n} features"),
@@ -119,7 +115,7 @@ fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Mon
         let size = (constant + barrier.primal(moments)).abs().max(1.0);
         // Below that the smallest eigenvalues are rounding, and further stages would follow it.
         let is_noise = barrier.eigen.values[0] < NOISE;
-        let is_last = 2.0 * n * mu <= 0.5 * tol * size || is_noise;
+        let is_last = 2.0 * n * mu <= 0.4 * tol * size || is_noise;
         let is_near = mu <= NEAR * size;
         for _ in 0..PER_STAGE {
             let primal = eps * (constant + barrier.primal(moments));
@@ -163,8 +159,14 @@ fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Mon
 }
 
 /// The tangent at the last point as a certificate.
-fn finish(problem: &Problem, moments: &Moments, outcome: Outcome, tol: f64) -> Solution {
-    let eps = problem.eps();
+fn finish(
+    problem: &Problem,
+    moments: &Moments,
+    outcome: Outcome,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Solution {
+    let (eps, tol) = (problem.eps(), settings.tol);
     let primal = moments.constant + eps * outcome.barrier.primal(moments);
     let mut solution = Solution::new(Method::QuantumDiag, outcome.stop);
     solution.solver = Some(Solver::InteriorPoint);
@@ -179,7 +181,7 @@ fn finish(problem: &Problem, moments: &Moments, outcome: Outcome, tol: f64) -> S
     let is_met = |bound: f64| bound - primal <= tol * bound.abs().max(eps);
     let is_open = !proved.as_ref().is_ok_and(|p| is_met(p.1.phi()));
     if is_open && outcome.stop == StopReason::Converged {
-        let second = prove(problem, polished(problem, &outcome.barrier, primal, tol));
+        let second = prove(problem, polished(problem, &outcome.barrier, primal, settings, monitor));
         let value = |p: &Result<Proof>| p.as_ref().map_or(f64::INFINITY, |p| p.1.phi());
         if value(&second) < value(&proved) {
             proved = second;
@@ -187,18 +189,12 @@ fn finish(problem: &Problem, moments: &Moments, outcome: Outcome, tol: f64) -> S
     }
     match proved {
         Ok((certificate, bound)) => {
-            let gap = bound.phi() - primal;
             solution.estimate = bound.phi();
-            solution.relaxation_gap = Some(gap).filter(|g| g.is_finite());
+            solution.relaxation_gap = Some((bound.phi() - primal).max(0.0)).filter(|g| g.is_finite());
             solution.upper = Some(bound);
             solution.certificate = Some(certificate);
-            // The word `converged` is about the proved gap.
-            let is_met = gap <= 1.2 * tol * bound.phi().abs().max(eps);
-            solution.stop = match solution.stop {
-                StopReason::Converged if !is_met => StopReason::Stalled,
-                StopReason::Stalled if is_met => StopReason::Converged,
-                other => other,
-            };
+            // Whether the plain bound is asked for depends on it.
+            solution.settle(tol, eps);
         }
         Err(error) => {
             solution.estimate = primal;
@@ -219,8 +215,14 @@ fn prove(problem: &Problem, certificate: Result<Certificate>) -> Result<Proof> {
 
 /// As [`certificate`] with the best Y for the linear function `F - eps N`, found by the quantum relaxation near zero
 /// temperature: at low temperature `mu Sigma^-1` is mostly rounding, and this does without it.
-fn polished(problem: &Problem, barrier: &Barrier, primal: f64, tol: f64) -> Result<Certificate> {
-    let (eps, features) = (problem.eps(), problem.features());
+fn polished(
+    problem: &Problem,
+    barrier: &Barrier,
+    primal: f64,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<Certificate> {
+    let (eps, features, tol) = (problem.eps(), problem.features(), settings.tol);
     let total: f64 = barrier.eta.iter().sum();
     let eta: Vec<f64> = barrier.eta.iter().map(|w| w / total).collect();
     let classes = features.classes();
@@ -231,12 +233,13 @@ fn polished(problem: &Problem, barrier: &Barrier, primal: f64, tol: f64) -> Resu
     let cost = (features.len() as f64).ln().max(1.0);
     let near_zero = (0.2 * tol * primal.abs().max(eps) / cost).clamp(*EPS_RANGE.start(), *EPS_RANGE.end());
     let flat = Problem::new(f, features.clone())?.with_temperature(near_zero)?;
-    let solution = Quantum::default().solve(&flat, &Settings::default().with_tol(tol.clamp(1e-12, 1e-3)))?;
-    let component = solution.certificate.and_then(|c| c.components.into_iter().next());
-    let Some(Form::Spectral { features, matrix, eigen }) = component.map(|c| c.form) else {
+    let inner = quantum_settings(settings, monitor).with_tol(tol.clamp(1e-12, 1e-3));
+    let solution = Quantum::default().solve_with(&flat, &inner, &mut monitor.relay())?;
+    let Some(QuantumPoint { matrix, eigen }) = solution.certificate.and_then(Certificate::into_quantum_point)
+    else {
         return Err(Error::Certificate("the tangent could not be bounded".into()));
     };
-    let form = Form::Tangent { features, eta, point: barrier.eigen.clone(), matrix, eigen };
+    let form = Form::Tangent { features: features.clone(), eta, point: barrier.eigen.clone(), matrix, eigen };
     Ok(Certificate {
         eps,
         slack: Slack::default(),
@@ -286,12 +289,15 @@ fn certificate(problem: &Problem, moments: &Moments, outcome: &Outcome) -> Resul
 
 /// The plain quantum bound, which is never below this one's optimum and a thousand times cheaper.
 fn without_metric(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Solution> {
-    let mut inner = settings.clone();
-    inner.solver = Solver::Auto;
-    inner.time_limit_secs = monitor.seconds_left();
-    let plain = Quantum::default().solve(problem, &inner)?;
+    let inner = quantum_settings(settings, monitor);
+    let plain = Quantum::default().solve_with(problem, &inner, &mut monitor.relay())?;
     monitor.eigendecompositions += plain.eigendecompositions;
     Ok(plain)
+}
+
+/// Settings of a quantum relaxation inside this one: all limits are those of the whole.
+fn quantum_settings(settings: &Settings, monitor: &Monitor<'_>) -> Settings {
+    Settings { solver: Solver::Auto, trace: false, ..settings.for_part(monitor.deadline(), None) }
 }
 
 /// Takes the plain bound when it is the better of what could be reached.

@@ -9,11 +9,12 @@ mod race;
 
 use super::Relaxation;
 use super::quantum::{Bracket, Quantum};
+use crate::certify::{Certificate, QuantumPoint};
 use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
 use crate::model::VarSet;
-use crate::observer::{Flow, Monitor, Observer, Progress};
+use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Greedy, Method, Settings, Solver};
 use crate::solution::{GreedyStep, Solution, StopReason};
@@ -48,6 +49,7 @@ impl Relaxation for QuantumGreedy {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         settings.validate()?;
+        check_memory(problem, settings)?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
         let mut current = final_solve(problem, Quantum::default(), settings, &mut monitor)?;
         let mut features = problem.features().clone();
@@ -59,7 +61,8 @@ impl Relaxation for QuantumGreedy {
             Greedy::Auto => usize::MAX,
         };
         while steps.len() < rounds && stop == StopReason::Converged {
-            let Some((matrix, eigen)) = spectral_parts(&current) else { break };
+            let point = current.certificate.as_ref().and_then(Certificate::quantum_point);
+            let Some(QuantumPoint { matrix, eigen }) = point else { break };
             let selection =
                 select(problem, &features, matrix, eigen, rounds - steps.len(), settings, &mut monitor)?;
             let Selection::Found(chosen, start) = selection else {
@@ -90,13 +93,25 @@ impl Relaxation for QuantumGreedy {
         best.method = Method::QuantumGreedy;
         best.stop = stop;
         best.steps = Some(steps);
-        best.iterations = monitor.iterations;
-        best.eigendecompositions = monitor.eigendecompositions;
-        best.seconds = monitor.seconds();
-        best.trace = monitor.trace;
-        Ok(best)
+        Ok(best.finish(None, settings.tol, problem, monitor))
     }
 }
+
+/// Every candidate holds the model, its features and a dual point.
+fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
+    let (n, d) = (problem.features().len() as f64, problem.d() as f64);
+    let f = problem.polynomial();
+    let coefficients = d + f.pairwise_part().edges().len() as f64 + f.terms().len() as f64;
+    let candidate = 8.0 * (n + 1.0).powi(2) + COEFFICIENT_BYTES * coefficients + FEATURE_BYTES * n;
+    // Half of the sets at distance one come up twice.
+    let needed = 0.5 * n * d * candidate;
+    let what = format_args!("greedy selection among the neighbours of {n} features");
+    settings.require_memory(needed as u64, what, "ask for fewer features, or for quantum")
+}
+
+/// Bytes of a coupling and of a feature in a candidate's copy of the problem.
+const COEFFICIENT_BYTES: f64 = 16.0;
+const FEATURE_BYTES: f64 = 32.0;
 
 /// A certified solve inside the selection, under what is left of the time limit.
 fn final_solve(
@@ -105,33 +120,14 @@ fn final_solve(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let inner = Settings {
-        time_limit_secs: monitor.seconds_left(),
-        solver: Solver::Auto,
-        trace: false,
-        ..settings.clone()
-    };
-    let mut cancelled = false;
-    let solution = {
-        let mut relay = |_: &Progress| {
-            cancelled |= matches!(monitor.interrupted(), Some(StopReason::Cancelled));
-            if cancelled { Flow::Stop } else { Flow::Continue }
-        };
-        method.solve_with(problem, &inner, &mut relay)?
-    };
+    let inner =
+        Settings { solver: Solver::Auto, trace: false, ..settings.for_part(monitor.deadline(), None) };
+    let solution = method.solve_with(problem, &inner, &mut monitor.relay())?;
     monitor.eigendecompositions += solution.eigendecompositions;
     let upper = solution.upper.map_or(f64::NAN, |u| u.phi());
     let lower = solution.relaxation_gap.map_or(f64::NAN, |g| upper - g);
     let _ = monitor.iteration(lower, upper);
     Ok(solution)
-}
-
-fn spectral_parts(solution: &Solution) -> Option<(&Square, &Eigen)> {
-    let component = solution.certificate.as_ref()?.components.first()?;
-    match &component.form {
-        crate::certify::Form::Spectral { matrix, eigen, .. } => Some((matrix, eigen)),
-        _ => None,
-    }
 }
 
 enum Selection {

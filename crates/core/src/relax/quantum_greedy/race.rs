@@ -46,7 +46,7 @@ impl<'a> Race<'a> {
             if self.candidates.len() <= self.batch {
                 break;
             }
-            self.lead(tolerance)?;
+            self.lead(tolerance, monitor)?;
             if let Some(reason) = self.tighten_all(tolerance, monitor)? {
                 return Ok(Some(reason));
             }
@@ -77,9 +77,9 @@ impl<'a> Race<'a> {
     }
 
     /// Tightens the best `batch` candidates first, so that the others can be cut off early.
-    fn lead(&mut self, tolerance: f64) -> Result<()> {
+    fn lead(&mut self, tolerance: f64, monitor: &Monitor<'_>) -> Result<()> {
         let cutoff = self.cutoff();
-        let inner = candidate_settings(self.settings, tolerance * LEAD);
+        let inner = candidate_settings(self.settings, tolerance * LEAD, monitor);
         let leaders = self.candidates.iter_mut().filter(|c| c.bracket.upper <= cutoff).take(self.batch);
         match cutoff.is_finite() {
             true => leaders.into_iter().try_for_each(|c| c.tighten(&inner, f64::INFINITY)),
@@ -89,7 +89,7 @@ impl<'a> Race<'a> {
 
     /// Tightens every candidate to `tolerance` or until it is out, and drops those.
     fn tighten_all(&mut self, tolerance: f64, monitor: &mut Monitor<'_>) -> Result<Option<StopReason>> {
-        let inner = candidate_settings(self.settings, tolerance);
+        let inner = candidate_settings(self.settings, tolerance, monitor);
         let width = CHUNK * self.settings.threads;
         for first in (0..self.candidates.len()).step_by(width) {
             if let Some(reason) = monitor.interrupted() {
@@ -111,8 +111,8 @@ impl<'a> Race<'a> {
     }
 }
 
-fn candidate_settings(settings: &Settings, tolerance: f64) -> Settings {
-    Settings { trace: false, max_iterations: None, ..settings.clone() }
+fn candidate_settings(settings: &Settings, tolerance: f64, monitor: &Monitor<'_>) -> Settings {
+    Settings { trace: false, max_iterations: None, ..settings.for_part(monitor.deadline(), None) }
         .with_tol(tolerance.max(TIE))
         .with_threads(1)
 }

@@ -45,11 +45,12 @@ pub(super) fn report(
     solution.estimate = constant + eps * value;
     solution.means = Some(point.odds.iter().map(|u| u.tanh()).collect());
     solution.pairwise = Some(pair_moments(problem, job, &point));
+    let mut primal = None;
     if settled {
         let proof = mixture.certificate(model, &messages, constant, eps);
         match proof.and_then(|proof| Ok((proof.verify(f)?, proof))) {
             Ok((upper, proof)) => {
-                solution.relaxation_gap = Some((upper.phi() - (constant + eps * lower)).max(0.0));
+                primal = Some(constant + eps * lower);
                 solution.upper = Some(upper);
                 solution.certificate = Some(proof);
             }
@@ -59,10 +60,7 @@ pub(super) fn report(
             }
         }
     }
-    solution.iterations = monitor.iterations;
-    solution.seconds = monitor.seconds();
-    solution.trace = monitor.trace;
-    Ok(solution)
+    Ok(solution.finish(primal, job.tol, problem, monitor))
 }
 
 /// `E x_i x_j` on the model's edges; spins joined by no coupling are independent given their means.

@@ -1,0 +1,44 @@
+//! What methods cost on a model: the one place that everything that chooses asks.
+
+use crate::exact::{self, Wanted};
+use crate::model::Model;
+use crate::settings::Settings;
+
+/// Expected cost of a method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// Wall-clock seconds, right within a factor of about three.
+    pub(crate) seconds: f64,
+    /// Bytes at the peak.
+    pub(crate) bytes: u64,
+}
+
+impl Estimate {
+    /// Whether the memory limit allows it.
+    pub(crate) fn fits(&self, settings: &Settings) -> bool {
+        self.bytes <= settings.memory_limit
+    }
+
+    /// The time in words.
+    pub(crate) fn time(&self) -> String {
+        match self.seconds {
+            s if s < 100.0 => format!("{:.0} s", s.max(1.0)),
+            s if s < 6000.0 => format!("{:.0} minutes", s / 60.0),
+            s => format!("{:.0} hours", s / 3600.0),
+        }
+    }
+
+    /// The memory in words.
+    pub(crate) fn memory(&self) -> String {
+        match self.bytes >> 20 {
+            mib if mib < 1 << 10 => format!("{} MB", mib.max(1)),
+            mib => format!("{} GB", (mib >> 10).max(1)),
+        }
+    }
+}
+
+/// Exact inference of what is wanted; `None` when no plan exists that could be carried out.
+pub(crate) fn exact(model: &Model, wanted: Wanted, settings: &Settings) -> Option<Estimate> {
+    let cost = exact::estimate_for(model, wanted, settings).ok()?;
+    cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
+}

@@ -1,0 +1,333 @@
+//! One model at one temperature, and what a method makes of it.
+
+use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
+use super::report::Report;
+use crate::certify::{Certificate, Component, Form, Slack, Witness};
+use crate::error::{Error, Result};
+use crate::exact::{self, Exact, Wanted, entry_bracket};
+use crate::features::{FeatureSpec, Features};
+use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};
+use crate::observer::Observer;
+use crate::problem::Problem;
+use crate::query::ais::Ais;
+use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
+use crate::relax::{
+    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
+};
+use crate::settings::{Method, Settings};
+use crate::solution::{Solution, StopReason};
+use std::cell::OnceCell;
+
+/// Variables per table up to which a polynomial is made without being asked for: 2^8 coefficients a table.
+const CHEAP_ARITY: usize = 8;
+
+/// The dispatch table. A method that is missing here is reported as not available.
+pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
+    match method {
+        Method::Quantum => Some(Box::new(Quantum::default())),
+        Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
+        Method::QuantumDiag => Some(Box::new(QuantumDiag)),
+        Method::LogDet => Some(Box::new(LogDet)),
+        Method::Trw => Some(Box::new(Trw)),
+        Method::MeanField => Some(Box::new(MeanField)),
+        Method::Combined => Some(Box::new(Combined)),
+        _ => None,
+    }
+}
+
+/// Methods that work on the model's tables, hard zeros and any number of states included.
+pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
+    match method {
+        Method::Ais => Some(Box::new(Ais)),
+        Method::Wmb => Some(Box::new(Wmb)),
+        _ => None,
+    }
+}
+
+/// What the methods work on. Forms of the model are made when the first method asks for them: the polynomial of a
+/// table over many variables, or the tables of a dense polynomial, can cost more than an answer.
+pub(super) struct Job<'a> {
+    pub(super) model: &'a Model,
+    pub(super) request: &'a BoundRequest,
+    recorder: Recorder<'a>,
+    /// g >= f over the free spins and the value of raised zeros where it differs from f; `None` when some variable
+    /// is no spin.
+    majorant: OnceCell<Option<(Polynomial, Option<f64>)>>,
+    tables: OnceCell<FactorModel>,
+    /// Whether the tables alone show that no state has positive weight.
+    impossible: bool,
+    /// What the coefficients alone prove.
+    coefficients: OnceCell<Solution>,
+}
+
+/// A record and, for relaxations, the solution behind it.
+pub(super) type Outcome = (MethodRecord, Option<Solution>);
+
+impl<'a> Job<'a> {
+    pub(super) fn new(model: &'a Model, request: &'a BoundRequest) -> Result<Self> {
+        let recorder = Recorder::new(model, request.eps, request.want_pairwise);
+        let (majorant, tables, coefficients) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let mut job = Job { model, request, recorder, majorant, tables, impossible: false, coefficients };
+        if matches!(model.source(), Source::Factors(_)) {
+            job.impossible = job.tables()?.zero_floor(request.eps).is_err();
+        }
+        Ok(job)
+    }
+
+    /// f over the free variables, as tables.
+    pub(super) fn tables(&self) -> Result<&FactorModel> {
+        if let Some(tables) = self.tables.get() {
+            return Ok(tables);
+        }
+        let tables = self.model.factors()?;
+        Ok(self.tables.get_or_init(|| tables))
+    }
+
+    /// g >= f over the free spins, if all free variables are spins and some state has positive weight.
+    fn majorant(&self) -> Result<Option<&(Polynomial, Option<f64>)>> {
+        if let Some(known) = self.majorant.get() {
+            return Ok(known.as_ref());
+        }
+        let found = match self.model.majorant(self.request.eps) {
+            Ok(found) => Some(found),
+            Err(Error::NotApplicable(_)) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(self.majorant.get_or_init(|| found).as_ref())
+    }
+
+    /// f itself as a polynomial, where making it is cheap: coefficients, or tables without zeros over few variables.
+    pub(super) fn polynomial(&self) -> Result<Option<&Polynomial>> {
+        let is_cheap = match self.model.source() {
+            Source::Polynomial(_) => true,
+            Source::Factors(_) => {
+                let tables = self.tables()?;
+                let few = |f: FactorRef<'_>| f.scope.len() <= CHEAP_ARITY;
+                tables.is_binary() && !tables.has_hard_zeros() && tables.factors().all(few)
+            }
+        };
+        if !is_cheap || self.impossible {
+            return Ok(None);
+        }
+        Ok(self.majorant()?.filter(|(_, floor)| floor.is_none()).map(|(f, _)| f))
+    }
+
+    pub(super) fn run(
+        &self,
+        method: Method,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        if self.impossible {
+            return Ok(self.impossible(method));
+        }
+        let attempt = match (method, table_bound(method)) {
+            (Method::Exact, _) => self.exact(Wanted::ALL, settings, observer),
+            (_, Some(bound)) => self.over_tables(bound.as_ref(), settings, observer),
+            (_, None) => match self.majorant()? {
+                Some((f, floor)) => self.relax(method, f, *floor, settings, observer),
+                None => self
+                    .model
+                    .polynomial()
+                    .and(Err(Error::NotApplicable("the method needs variables of two states".into()))),
+            },
+        };
+        let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
+        match attempt {
+            Err(Error::NotApplicable(why)) => refused(why),
+            Err(Error::Interrupted(stop)) => self.from_coefficients(method, stop),
+            // Only a method the user named may end the whole job.
+            Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
+            Err(error @ Error::Features(_))
+                if !self.request.is_explicit() && self.request.features == FeatureSpec::Default =>
+            {
+                refused(error.to_string())
+            }
+            other => other,
+        }
+    }
+
+    /// What the coefficients alone prove, for a method that was stopped before it had anything of its own.
+    pub(super) fn from_coefficients(&self, method: Method, stop: StopReason) -> Result<Outcome> {
+        if self.impossible {
+            return Ok(self.impossible(method));
+        }
+        // A large table's own entries are at hand, its polynomial may not be.
+        let Some(f) = self.polynomial()? else {
+            let (lower, upper) = entry_bracket(self.tables()?);
+            return Ok((self.recorder.bracket(method, stop.into(), lower, upper), None));
+        };
+        let proved = || Solution::from_coefficients(f, self.request.eps, true);
+        let solution = Solution { method, stop, ..self.coefficients.get_or_init(proved).clone() };
+        Ok((self.recorder.solution(&solution), Some(solution)))
+    }
+
+    /// No state has positive weight.
+    fn impossible(&self, method: Method) -> Outcome {
+        let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
+        record.certified = true;
+        (record, None)
+    }
+
+    /// Tells the observer what the report would be if the run had to end now: `waiting` methods (the first of those
+    /// that are chosen, when none is yet) would give what the coefficients prove.
+    pub(super) fn announce(
+        &self,
+        summary: &ModelRecord,
+        results: &[Outcome],
+        waiting: &[Method],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if !observer.wants_reports() {
+            return Ok(());
+        }
+        let first = match &self.request.methods {
+            MethodChoice::List(methods) => methods.clone(),
+            _ => vec![Method::MeanField],
+        };
+        let waiting = if results.is_empty() && waiting.is_empty() { &first[..] } else { waiting };
+        let done = results.iter().map(|(record, _)| (record.clone(), None));
+        let rest = waiting.iter().map(|&method| {
+            let (record, _) = self.from_coefficients(method, StopReason::TimeLimit)?;
+            Ok((record, None))
+        });
+        let rest = rest.collect::<Result<Vec<_>>>()?;
+        let report = Report::new(summary.clone(), self.request, done.chain(rest).collect())?;
+        observer.report(&report.record);
+        Ok(())
+    }
+
+    /// Exact inference of what is wanted, which the caller knows to be affordable.
+    pub(super) fn run_exact(
+        &self,
+        wanted: Wanted,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        match self.exact(wanted, settings, observer) {
+            Err(Error::Interrupted(stop)) => self.from_coefficients(Method::Exact, stop),
+            other => other,
+        }
+    }
+
+    fn exact(&self, wanted: Wanted, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
+        if self.request.methods == MethodChoice::All
+            && let Some(why) = exact_refusal(self.model, settings)
+        {
+            return Err(Error::NotApplicable(why));
+        }
+        let exact = exact::exact_with(self.model, self.request.eps, wanted, settings, observer)?;
+        let proof = if self.request.want_certificate { self.polynomial()? } else { None };
+        let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
+        Ok((self.recorder.exact(&exact), solution))
+    }
+
+    fn over_tables(
+        &self,
+        bound: &dyn TableBound,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let solution = bound.solve_tables(self.tables()?, self.request.eps, settings, observer)?;
+        Ok((self.recorder.solution(&solution), Some(solution)))
+    }
+
+    fn relax(
+        &self,
+        method: Method,
+        f: &Polynomial,
+        floor: Option<f64>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let Some(relaxation) = relaxation(method) else {
+            return Err(Error::NotApplicable("not available in this version".into()));
+        };
+        if floor.is_some() && method == Method::MeanField {
+            let why =
+                "the model has zero table entries (hard constraints): its lower bounds need exact methods";
+            return Err(Error::NotApplicable(why.into()));
+        }
+        let features = self.features(method, f)?;
+        if self.request.methods == MethodChoice::All
+            && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
+        {
+            return Err(Error::NotApplicable(why));
+        }
+        let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
+        let mut solution = relaxation.solve_with(&problem, settings, observer)?;
+        if floor.is_some() {
+            // A bound from below on g >= f says nothing about f.
+            solution.lower = None;
+            solution.certificate.iter_mut().for_each(|c| c.witness = None);
+            let note =
+                "zero table entries were raised to a small positive floor, which keeps the upper bound valid";
+            solution.reason = Some(match solution.reason.take() {
+                Some(reason) => format!("{reason}; {note}"),
+                None => note.into(),
+            });
+        }
+        Ok((self.recorder.solution(&solution), Some(solution)))
+    }
+
+    fn features(&self, method: Method, f: &Polynomial) -> Result<Features> {
+        match (method, &self.request.features) {
+            // These have no moment matrix: n x n storage must not stand in the way of large models.
+            (Method::Trw | Method::MeanField, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
+            (Method::LogDet, _) => FeatureSpec::Default.resolve(f),
+            (_, FeatureSpec::Explicit(sets)) => {
+                FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
+            }
+            (_, spec) => spec.resolve(f),
+        }
+    }
+}
+
+/// The exact answer with a certificate: the model itself, summed along an order. `None` when the order
+/// is too wide to be checked.
+fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
+    let order = exact.order.clone().unwrap_or_else(|| (0..f.d() as u32).collect());
+    let certificate = Certificate {
+        eps,
+        slack: Slack::default(),
+        components: vec![Component {
+            weight: 1.0,
+            form: Form::Elimination { polynomial: f.clone(), order: order.clone() },
+        }],
+        witness: Some(Witness::Elimination { order }),
+    };
+    let (upper, lower) = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
+    Some(Solution {
+        upper: Some(upper),
+        lower: Some(lower),
+        estimate: exact.phi,
+        seconds: exact.seconds,
+        means: Some(exact.means.clone()),
+        certificate: Some(certificate),
+        ..Solution::new(Method::Exact, exact.stop)
+    })
+}
+
+/// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
+/// monomial, and monomials that become equal are one.
+pub(crate) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
+    let variables = model.variables();
+    let mut new_name = vec![None; variables];
+    model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
+    let mut seen = std::collections::HashSet::new();
+    let mut out = Vec::new();
+    for set in sets {
+        if set.largest() >= Some(variables) {
+            return Err(Error::Features(format!(
+                "feature {set} is out of range: the model has {variables} variables"
+            )));
+        }
+        let free: VarSet = set.iter().filter_map(|i| new_name[i]).collect();
+        let is_new = seen.insert(free.clone());
+        // Without evidence a repeat is the user's mistake and stays for `Features` to name.
+        if is_new || model.d() == variables {
+            out.push(free);
+        }
+    }
+    Ok(out)
+}

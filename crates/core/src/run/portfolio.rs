@@ -1,0 +1,329 @@
+//! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
+
+use super::cost::{self, Estimate};
+use super::job::{Job, Outcome};
+use crate::deadline::Deadline;
+use crate::error::Result;
+use crate::exact::Wanted;
+use crate::model::Model;
+use crate::observer::{Flow, Observer, Progress};
+use crate::record::{MethodRecord, ModelRecord, Status};
+use crate::settings::{Method, Settings, Solver};
+use std::time::Instant;
+
+/// Seconds that `auto` takes on any model when no limit is given.
+pub(crate) const DEFAULT_SECS: f64 = 60.0;
+
+/// Exact inference expected to take no longer than this, in seconds, comes before anything else.
+const AT_ONCE_SECS: f64 = 0.25;
+
+/// Exact inference is begun when it is expected to fit this many times into the time left: estimates are right within
+/// a factor of three, and a run that does not end gives nothing.
+const EXACT_CAUTION: f64 = 1.5;
+
+/// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
+const HOPELESS_SECS: f64 = 86_400.0;
+
+/// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
+const CLOSED: f64 = 1e-6;
+
+/// Share of the time left that the first, quick methods of a run may take each, and its bound in seconds.
+const QUICK: (f64, f64) = (0.05, 0.2);
+
+/// Time left, in seconds, below which no further round is begun.
+const LAST_ROUND_SECS: f64 = 0.2;
+
+/// Edges per spin above which a graph counts as dense: a tree carries d - 1 of the m edges, so that bounds made of
+/// trees work with couplings m/(d - 1) times as large.
+const DENSITY: usize = 4;
+
+/// Spins up to which the combined bound is worth its Newton steps: dense and sparse graphs.
+const COMBINED_SPINS: (usize, usize) = (200, 400);
+
+/// Spins up to which log-det is worth its factorisations.
+const LOGDET_SPINS: usize = 150;
+
+/// Spins up to which a quantum bound is a matter of a tenth of a second.
+const QUICK_SPINS: usize = 300;
+
+/// Features of a model with larger terms up to which its quantum bound takes seconds.
+const TERM_FEATURES: usize = 400;
+
+/// Spins up to which mini-buckets hold a useful part of a dense graph.
+const DENSE_BUCKETS: usize = 120;
+
+/// What kind of model it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Pairwise with few edges per spin.
+    Sparse,
+    /// Pairwise with many.
+    Dense,
+    /// Larger terms, hard zeros, or more than two states.
+    Tables,
+}
+
+/// What the choice of methods looks at.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    kind: Kind,
+    d: usize,
+    /// Features of the smallest moment matrix, when f is a polynomial.
+    features: Option<usize>,
+}
+
+impl Shape {
+    fn of(job: &Job<'_>) -> Result<Self> {
+        let d = job.model.d();
+        let Some(f) = job.polynomial()? else { return Ok(Shape { kind: Kind::Tables, d, features: None }) };
+        let kind = match f.as_ising() {
+            Some(f) if f.edges().len() <= DENSITY * d => Kind::Sparse,
+            Some(_) => Kind::Dense,
+            None => Kind::Tables,
+        };
+        Ok(Shape { kind, d, features: Some(1 + d + f.terms().len()) })
+    }
+
+    /// Something of each side within a fraction of a second.
+    fn quick(self) -> [Method; 2] {
+        let upper = match self.kind {
+            Kind::Tables => Method::Wmb,
+            Kind::Dense if self.d <= QUICK_SPINS => Method::Quantum,
+            Kind::Sparse | Kind::Dense => Method::Trw,
+        };
+        [Method::MeanField, upper]
+    }
+
+    /// The methods that pay, in order.
+    fn steps(self) -> Vec<Step> {
+        let d = self.d;
+        let steps = match self.kind {
+            Kind::Sparse => vec![
+                (true, (Method::Wmb, 0.4)),
+                (true, (Method::Bethe, 0.2)),
+                (true, (Method::MeanField, 0.25)),
+                (d > COMBINED_SPINS.1, (Method::Trw, 0.2)),
+                (d <= COMBINED_SPINS.1, (Method::Combined, 0.6)),
+                (true, (Method::Wmb, 1.0)),
+            ],
+            Kind::Dense => vec![
+                (true, (Method::Quantum, 0.4)),
+                (true, (Method::MeanField, 0.15)),
+                (true, (Method::Bethe, 0.15)),
+                (d > COMBINED_SPINS.0, (Method::Trw, 0.2)),
+                (d <= LOGDET_SPINS, (Method::LogDet, 0.3)),
+                (d <= DENSE_BUCKETS, (Method::Wmb, 0.25)),
+                (d <= COMBINED_SPINS.0, (Method::Combined, 1.0)),
+            ],
+            Kind::Tables => vec![
+                (true, (Method::Wmb, 0.5)),
+                (true, (Method::MeanField, 0.3)),
+                (self.features.is_some_and(|n| n <= TERM_FEATURES), (Method::Quantum, 0.4)),
+                (true, (Method::Wmb, 1.0)),
+            ],
+        };
+        steps.into_iter().filter(|(pays, _)| *pays).map(|(_, step)| step).collect()
+    }
+}
+
+/// One method and the share of the time left that it may take.
+type Step = (Method, f64);
+
+/// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
+pub(super) fn run(
+    job: &Job<'_>,
+    summary: &ModelRecord,
+    ends: &Deadline,
+    observer: &mut dyn Observer,
+) -> Result<Portfolio> {
+    let shape = Shape::of(job)?;
+    let ends = if ends.is_limited() { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
+    let mut portfolio =
+        Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
+    let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
+    let exact = Plan::of(job.model, &settings);
+    if exact.all.as_ref().is_some_and(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
+        portfolio.try_exact(job, Wanted::ALL, &settings, observer)?;
+    }
+    for method in shape.quick() {
+        if portfolio.is_done(job, &ends, observer) {
+            break;
+        }
+        let seconds = (QUICK.0 * ends.seconds_left()).min(QUICK.1);
+        portfolio.try_for(job, method, Some(seconds), &settings, observer)?;
+    }
+    if let Some(wanted) = exact.affordable(&settings)
+        && !portfolio.is_done(job, &ends, observer)
+    {
+        portfolio.try_exact(job, wanted, &settings, observer)?;
+    }
+    let mut steps = shape.steps();
+    while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
+        for &step in &steps {
+            if portfolio.is_done(job, &ends, observer) {
+                break;
+            }
+            portfolio.try_method(job, step, &settings, observer)?;
+        }
+        // Another round for those that only time stopped, with all that is left.
+        steps.retain(|(method, _)| portfolio.would_go_on(*method));
+        steps.truncate(1);
+        steps.iter_mut().for_each(|step| step.1 = 1.0);
+    }
+    portfolio.advice = portfolio.advise(job, &exact, &ends);
+    Ok(portfolio)
+}
+
+/// What exact inference would cost: with marginals and a maximiser, and where that is too much, log Z alone.
+struct Plan {
+    all: Option<Estimate>,
+    log_z: Option<Estimate>,
+}
+
+impl Plan {
+    fn of(model: &Model, settings: &Settings) -> Self {
+        let all = cost::exact(model, Wanted::ALL, settings);
+        let is_too_much =
+            |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
+        let log_z =
+            all.as_ref().filter(|e| is_too_much(e)).and_then(|_| cost::exact(model, Wanted::LOG_Z, settings));
+        Plan { all, log_z }
+    }
+
+    /// What can be had in the time left.
+    fn affordable(&self, settings: &Settings) -> Option<Wanted> {
+        let fits = |e: &Option<Estimate>| {
+            let left = settings.deadline.seconds_left();
+            e.as_ref().is_some_and(|e| EXACT_CAUTION * e.seconds <= left && e.fits(settings))
+        };
+        if fits(&self.all) {
+            return Some(Wanted::ALL);
+        }
+        fits(&self.log_z).then_some(Wanted::LOG_Z)
+    }
+}
+
+/// What the portfolio found.
+pub(super) struct Portfolio {
+    /// One entry per method (two where neither of two runs was better on both sides).
+    pub(super) results: Vec<Outcome>,
+    /// What more time or memory would buy.
+    pub(super) advice: Option<String>,
+    start: Instant,
+    summary: ModelRecord,
+}
+
+impl Portfolio {
+    fn try_method(
+        &mut self,
+        job: &Job<'_>,
+        (method, share): Step,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let left = settings.deadline.seconds_left();
+        self.try_for(job, method, (share < 1.0).then_some(share * left), settings, observer)
+    }
+
+    fn try_exact(
+        &mut self,
+        job: &Job<'_>,
+        wanted: Wanted,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        observer.begin(Method::Exact);
+        let outcome = job.run_exact(wanted, settings, observer)?;
+        self.absorb(outcome);
+        job.announce(&self.summary, &self.results, &[], observer)
+    }
+
+    fn try_for(
+        &mut self,
+        job: &Job<'_>,
+        method: Method,
+        seconds: Option<f64>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        // What was refused once is refused again.
+        let refused = |o: &Outcome| o.0.method == method && o.0.status == Status::NotApplicable;
+        if self.results.iter().any(refused) {
+            return Ok(());
+        }
+        observer.begin(method);
+        let mut settings = settings.clone();
+        settings.time_limit_secs = seconds;
+        let outcome = job.run(method, &settings, observer)?;
+        self.absorb(outcome);
+        job.announce(&self.summary, &self.results, &[], observer)
+    }
+
+    /// Keeps the better of two runs of a method, and both where each has the better side.
+    fn absorb(&mut self, new: Outcome) {
+        let at = self.results.iter().position(|old| old.0.method == new.0.method);
+        let Some(at) = at else { return self.results.push(new) };
+        let old = &self.results[at].0;
+        if is_at_least(&new.0, old) {
+            self.results[at] = new;
+        } else if !is_at_least(old, &new.0) {
+            self.results.push(new);
+        } else {
+            // Time may stop the second run short of the first, but the first did not end by itself.
+            let status = new.0.status;
+            self.results[at].0.status = status;
+        }
+    }
+
+    /// Best certified sides of log Z so far.
+    fn bracket(&self) -> (f64, f64) {
+        let sides = self.results.iter().map(|(record, _)| record.log_z);
+        sides.fold((f64::NEG_INFINITY, f64::INFINITY), |(low, high), side| {
+            (low.max(side.lower.unwrap_or(f64::NEG_INFINITY)), high.min(side.upper.unwrap_or(f64::INFINITY)))
+        })
+    }
+
+    fn is_closed(&self, target: Option<f64>) -> bool {
+        let (low, high) = self.bracket();
+        let impossible =
+            |o: &Outcome| o.0.certified && o.0.log_z.upper.is_none() && o.0.log_z.lower.is_none();
+        let exact =
+            |o: &Outcome| o.0.method == Method::Exact && o.0.certified && o.0.status == Status::Converged;
+        high - low <= target.unwrap_or(0.0).max(CLOSED * high.abs().max(1.0))
+            || self.results.iter().any(|o| impossible(o) || exact(o))
+    }
+
+    fn is_done(&self, job: &Job<'_>, ends: &Deadline, observer: &mut dyn Observer) -> bool {
+        let cancelled = self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
+            || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop;
+        let little = ends.seconds_left() < LAST_ROUND_SECS && self.bracket().1.is_finite();
+        cancelled || ends.stop().is_some() || little || self.is_closed(job.request.target_gap)
+    }
+
+    /// Whether only time ended the last run of a method.
+    fn would_go_on(&self, method: Method) -> bool {
+        self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
+    }
+
+    fn advise(&self, job: &Job<'_>, exact: &Plan, ends: &Deadline) -> Option<String> {
+        if self.is_closed(job.request.target_gap) {
+            return None;
+        }
+        let cheapest = exact.log_z.as_ref().or(exact.all.as_ref());
+        let exact = cheapest.filter(|e| e.seconds < HOPELESS_SECS).map(|e| {
+            let limit = if e.fits(&job.request.settings) { "" } else { " (above the memory limit)" };
+            format!("exact inference would take about {}, {}{limit}", e.time(), e.memory())
+        });
+        let more = (ends.stop().is_some() || ends.seconds_left() < LAST_ROUND_SECS)
+            .then(|| "more time narrows the bracket (--time-limit)".to_owned());
+        let parts: Vec<String> = [more, exact].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// Whether a run proves at least as much as another on both sides.
+fn is_at_least(new: &MethodRecord, old: &MethodRecord) -> bool {
+    let side = |v: Option<f64>| v.unwrap_or(f64::NEG_INFINITY);
+    let negated = |v: Option<f64>| side(v.map(|v| -v));
+    side(new.log_z.lower) >= side(old.log_z.lower) && negated(new.log_z.upper) >= negated(old.log_z.upper)
+}

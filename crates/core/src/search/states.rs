@@ -1,0 +1,70 @@
+//! Assignments of states: factor tables of any arity and cardinality, hard zeros.
+
+use super::population::{Effort, Population};
+use super::spins::best_spins;
+use super::tables::Tables;
+use crate::error::{Error, Result};
+use crate::model::FactorModel;
+use crate::observer::{Monitor, Observer};
+use crate::settings::Settings;
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// The state of every variable.
+    pub states: Vec<u32>,
+    /// `f(states)`; `-inf` when no assignment of positive weight was found.
+    pub value: f64,
+}
+
+/// The best assignment found, never worse than any of `starts`: of positive weight first, then of large f.
+///
+/// Deterministic for a seed and any number of threads, unless the time limit ends it; without a time limit it
+/// ends after a fixed effort.
+///
+/// **Cost** O(degree) per change of a variable.
+///
+/// # Errors
+/// Bad settings, or a start that is not an assignment.
+///
+/// ```
+/// use zbound::{FactorModel, Settings, Silent, search};
+/// let mut model = FactorModel::with_cardinalities(&[3, 2])?;
+/// model.push(&[0, 1], &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 2.0])?;
+/// let found = search::search(&model, &[], &Settings::default(), &mut Silent)?;
+/// assert_eq!((found.states, found.value), (vec![1, 1], 4.0));
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn search(
+    model: &FactorModel,
+    starts: &[Vec<u32>],
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Found> {
+    settings.validate()?;
+    let fits = |start: &Vec<u32>| {
+        start.len() == model.d() && start.iter().zip(model.cardinalities()).all(|(s, q)| s < q)
+    };
+    if let Some(k) = starts.iter().position(|start| !fits(start)) {
+        return Err(Error::Setting(format!("start {k} of the search is not an assignment of the model")));
+    }
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    Ok(best_states(model, starts, Effort::full(settings), &mut monitor))
+}
+
+/// As [`search`] with an effort and a clock of the caller's.
+fn best_states(model: &FactorModel, starts: &[Vec<u32>], effort: Effort, monitor: &mut Monitor<'_>) -> Found {
+    let is_pairwise = model.is_binary() && model.factors().all(|f| f.scope.len() <= 2);
+    let polynomial = if is_pairwise { model.to_polynomial().ok() } else { None };
+    let states = match (polynomial, Tables::new(model)) {
+        (Some(f), _) => {
+            let spins = |start: &Vec<u32>| start.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
+            let starts: Vec<Vec<i8>> = starts.iter().map(spins).collect();
+            best_spins(&f, &starts, effort, monitor).iter().map(|&x| u32::from(x > 0)).collect()
+        }
+        (None, Some(tables)) => Population::new(&tables, effort).search(starts, monitor).states,
+        (None, None) => starts.first().cloned().unwrap_or_else(|| vec![0; model.d()]),
+    };
+    Found { value: model.value_of(&states), states }
+}
