@@ -206,6 +206,7 @@ impl<'a> Sweep<'a> {
             }
         }
         side.has_laws = true;
+        side.is_stale = false;
         Ok(())
     }
 
