@@ -4,7 +4,7 @@
 test:
     scripts/test.sh
 
-# The same with large random counts, dependency audit and fuzzing.
+# The same with large random counts, dependency audit and ten minutes of fuzzing a target.
 test-all:
     scripts/test.sh --full
 

@@ -1,9 +1,10 @@
 //! The commands and the story `zbound --help` tells.
 
 use crate::commands::{
-    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, plot, reproduce, sweep,
-    verify,
+    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, sweep, verify,
 };
+#[cfg(feature = "figures")]
+use crate::commands::{plot, reproduce};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::time::Instant;
@@ -69,8 +70,10 @@ enum Command {
     /// Run methods on a grid of random instances, on all cores, resumably
     Sweep(sweep::Args),
     /// Recompute the figures of the paper and check its claims
+    #[cfg(feature = "figures")]
     Reproduce(reproduce::Args),
     /// Plot the records of a sweep
+    #[cfg(feature = "figures")]
     Plot(plot::Args),
     /// Time every method on random models of growing size, on this machine
     Bench(bench::Args),
@@ -93,7 +96,9 @@ impl Cli {
             Command::Generate(args) => args.run(),
             Command::Verify(args) => args.run(),
             Command::Sweep(args) => args.run(),
+            #[cfg(feature = "figures")]
             Command::Reproduce(args) => args.run(),
+            #[cfg(feature = "figures")]
             Command::Plot(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),

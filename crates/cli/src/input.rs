@@ -1,5 +1,6 @@
 //! The options every command that reads a model shares.
 
+use crate::choices;
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ pub(crate) struct ModelArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
     /// Format, when the extension does not tell
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = choices::parser::<Format>(), ignore_case = true)]
     pub(crate) format: Option<Format>,
     /// Evidence file of a UAI model: fixes some variables
     #[arg(long, value_name = "FILE")]

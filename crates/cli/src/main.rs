@@ -1,15 +1,13 @@
 //! The command line of zbound.
 
+mod choices;
 mod cli;
 mod commands;
 mod decimal;
-mod figures;
 mod input;
 mod limits;
 mod output;
-mod plot;
 mod progress;
-mod report;
 mod signals;
 mod supervise;
 mod sweep;

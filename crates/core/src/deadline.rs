@@ -30,6 +30,8 @@ pub struct Deadline {
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: AtomicBool,
+    /// Whether something was not begun for lack of time.
+    given_up: AtomicBool,
     parent: Option<Arc<Shared>>,
     /// Dense operations per second, measured once per run.
     rate: OnceLock<f64>,
@@ -94,7 +96,9 @@ impl Deadline {
         if self.shared.is_cancelled() {
             return Some(StopReason::Cancelled);
         }
-        self.at.is_some_and(|at| Instant::now() >= at).then_some(StopReason::TimeLimit)
+        let reached =
+            self.shared.given_up.load(Ordering::Relaxed) || self.at.is_some_and(|at| Instant::now() >= at);
+        reached.then_some(StopReason::TimeLimit)
     }
 
     /// Whether there is a time limit.
@@ -116,23 +120,33 @@ impl Deadline {
 
     /// The deadline less the time of an ending of so many operations.
     pub(crate) fn sooner(&self, operations: f64) -> Self {
-        let reserve = |_: &Instant| CAUTION * self.dense_seconds(operations);
-        let seconds = self.at.as_ref().map(reserve).filter(|s| *s > GRACE);
-        let moved = |at: Instant| {
-            let seconds = Duration::try_from_secs_f64(seconds.unwrap_or(0.0)).unwrap_or(Duration::MAX);
-            at.checked_sub(seconds).unwrap_or_else(Instant::now)
-        };
+        if !self.is_limited() || operations < ALWAYS {
+            return self.clone();
+        }
+        self.earlier(CAUTION * self.dense_seconds(operations))
+    }
+
+    /// The deadline less so many seconds, which an ending takes; next to nothing is not kept.
+    pub(crate) fn earlier(&self, seconds: f64) -> Self {
+        let seconds = if seconds > GRACE { seconds } else { 0.0 };
+        let seconds = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let moved = |at: Instant| at.checked_sub(seconds).unwrap_or_else(Instant::now);
         Deadline { at: self.at.map(moved), shared: Arc::clone(&self.shared) }
     }
 
-    /// Whether dense linear algebra of so many operations can be expected to end in time: what cannot is not begun,
-    /// because it has no place to look at the clock.
-    pub(crate) fn affords(&self, operations: f64) -> bool {
-        if self.stop().is_none() && !self.is_limited() {
+    /// Whether dense linear algebra of so many operations, which has no place to look at the clock, can be expected to
+    /// end in time. When not, it is not begun, and the deadline counts as reached from then on.
+    pub(crate) fn may_begin(&self, operations: f64) -> bool {
+        let stop = self.stop();
+        if stop.is_none() && !self.is_limited() {
             return true;
         }
-        let left = if self.stop() == Some(StopReason::Cancelled) { 0.0 } else { self.seconds_left() };
-        operations < ALWAYS || CAUTION * self.dense_seconds(operations) <= left.max(GRACE)
+        let left = if stop == Some(StopReason::Cancelled) { 0.0 } else { self.seconds_left() };
+        let fits = operations < ALWAYS || CAUTION * self.dense_seconds(operations) <= left.max(GRACE);
+        if !fits {
+            self.shared.given_up.store(true, Ordering::Relaxed);
+        }
+        fits
     }
 }
 
@@ -161,15 +175,24 @@ mod tests {
         assert_eq!(run.stop(), Some(StopReason::TimeLimit));
         assert_eq!(run.within(Some(1e9)).stop(), Some(StopReason::TimeLimit));
         assert_eq!(run.within(None).seconds_left(), 0.0);
-        assert!(run.affords(1.0) && !run.affords(1e12));
+        assert!(run.may_begin(1.0) && !run.may_begin(1e12));
     }
 
     #[test]
     fn no_limit_and_a_limit_beyond_the_clock_never_stop() {
         for limit in [None, Some(f64::INFINITY), Some(1e300)] {
             let run = Deadline::after(Instant::now(), limit);
-            assert!(run.stop().is_none() && run.affords(1e30) && run.seconds_left() == f64::INFINITY);
+            assert!(run.stop().is_none() && run.may_begin(1e30) && run.seconds_left() == f64::INFINITY);
         }
+    }
+
+    #[test]
+    fn work_that_cannot_end_in_time_is_not_begun_and_ends_the_part() {
+        let run = Deadline::after(Instant::now(), Some(100.0));
+        let part = run.within(None);
+        assert!(part.may_begin(1e7) && part.stop().is_none());
+        assert!(!part.may_begin(1e18));
+        assert_eq!((part.stop(), run.stop()), (Some(StopReason::TimeLimit), None));
     }
 
     #[test]

@@ -76,6 +76,8 @@ impl<F: FnMut(&Progress) -> Flow> Observer for F {
 pub(crate) struct Monitor<'a> {
     observer: &'a mut dyn Observer,
     start: Instant,
+    /// When everything has to be done, and when the ending has to begin.
+    whole: Deadline,
     deadline: Deadline,
     max_iterations: usize,
     keep_trace: bool,
@@ -97,11 +99,12 @@ impl<'a> Monitor<'a> {
         default_iterations: usize,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let start = Instant::now();
+        let (start, whole) = (Instant::now(), settings.ends());
         Monitor {
             observer,
             start,
-            deadline: settings.ends(),
+            deadline: whole.clone(),
+            whole,
             max_iterations: settings.max_iterations.unwrap_or(default_iterations),
             keep_trace: settings.trace,
             last: (f64::NAN, f64::NAN),
@@ -162,7 +165,12 @@ impl<'a> Monitor<'a> {
 
     /// Keeps time for an ending of so many operations of dense linear algebra: the deadline moves that much closer.
     pub(crate) fn reserve(&mut self, operations: f64) {
-        self.deadline = self.deadline.sooner(operations);
+        self.deadline = self.whole.sooner(operations);
+    }
+
+    /// Keeps so many seconds for the ending, in place of what was kept before.
+    pub(crate) fn reserve_seconds(&mut self, seconds: f64) {
+        self.deadline = self.whole.earlier(seconds);
     }
 
     /// When the solve has to end.

@@ -1,13 +1,12 @@
 //! Every knob, its default and its legal range.
 
+use crate::choice::choice;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// A way to bound log Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
     /// Enumeration or elimination.
@@ -19,7 +18,6 @@ pub enum Method {
     /// The quantum relaxation with a learned diagonal metric.
     QuantumDiag,
     /// The log-determinant relaxation.
-    #[serde(rename = "logdet")]
     LogDet,
     /// Tree-reweighted bound.
     Trw,
@@ -67,22 +65,29 @@ impl Method {
             Method::Ais => "ais",
         }
     }
-}
 
-impl std::str::FromStr for Method {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Method::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Method::ALL.iter().map(|m| m.name()).collect();
-            Error::Setting(format!("unknown method `{name}`; known: auto, all, {}", known.join(", ")))
-        })
+    /// What it does, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Method::Exact => "enumeration or elimination: a rigorous enclosure of log Z itself",
+            Method::Quantum => "relative entropy of moment matrices, on the features given by --features",
+            Method::QuantumGreedy => "the same on greedily selected features (--greedy)",
+            Method::QuantumDiag => "the same with a learned diagonal metric",
+            Method::LogDet => "Gaussian entropy, with pairwise constraints (--pairwise); pairwise models",
+            Method::Trw => "tree-reweighted bound, on the trees given by --rho; pairwise models",
+            Method::Combined => "one proof made of all of the above; pairwise models",
+            Method::MeanField => "lower bounds by product and tree distributions",
+            Method::Bethe => "lower bounds by belief propagation; balanced pairwise models",
+            Method::Wmb => "weighted mini-buckets over tables, both sides; any number of states",
+            Method::Ais => "annealed importance sampling: an estimate with its error, no bound",
+        }
     }
 }
 
+choice!(Method, "method", about);
+
 /// An optimisation algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Solver {
     /// Chosen by size and structure.
@@ -113,18 +118,20 @@ impl Solver {
             Solver::MessagePassing => "message-passing",
         }
     }
-}
 
-impl std::str::FromStr for Solver {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Solver::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Solver::ALL.iter().map(|s| s.name()).collect();
-            Error::Setting(format!("unknown solver `{name}`; known: {}", known.join(", ")))
-        })
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Solver::Auto => "chosen by size and structure",
+            Solver::Newton => "quantum with (1, x): Newton along the temperature",
+            Solver::ChambollePock => "quantum: the paper's first-order method",
+            Solver::InteriorPoint => "quantum and logdet: on the moments",
+            Solver::MessagePassing => "trw: damped message passing",
+        }
     }
 }
+
+choice!(Solver, "solver", about);
 
 /// Edge appearance probabilities of TRW.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -139,6 +146,31 @@ pub enum Rho {
     Optimized,
 }
 
+impl Rho {
+    /// Every choice.
+    pub const ALL: [Rho; 3] = [Rho::Uniform, Rho::Resistance, Rho::Optimized];
+
+    /// The name used everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rho::Uniform => "uniform",
+            Rho::Resistance => "resistance",
+            Rho::Optimized => "optimized",
+        }
+    }
+
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Rho::Uniform => "2/d on complete graphs, elsewhere as resistance",
+            Rho::Resistance => "those of a uniform spanning tree",
+            Rho::Optimized => "the best over the spanning tree polytope",
+        }
+    }
+}
+
+choice!(Rho, "rho", about);
+
 /// Which pairs carry the constraints `1 + a mu_i + b mu_j + ab mu_ij >= 0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -152,6 +184,31 @@ pub enum Pairwise {
     None,
 }
 
+impl Pairwise {
+    /// Every choice.
+    pub const ALL: [Pairwise; 3] = [Pairwise::All, Pairwise::Edges, Pairwise::None];
+
+    /// The name used everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pairwise::All => "all",
+            Pairwise::Edges => "edges",
+            Pairwise::None => "none",
+        }
+    }
+
+    /// What it is, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Pairwise::All => "every pair",
+            Pairwise::Edges => "the model's edges",
+            Pairwise::None => "no pair",
+        }
+    }
+}
+
+choice!(Pairwise, "pairwise", about);
+
 /// How many features greedy selection adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -160,6 +217,19 @@ pub enum Greedy {
     Count(usize),
     /// Until the gain of a step falls below `1e-4 max(eps, |phi|)` or time runs out.
     Auto,
+}
+
+impl std::str::FromStr for Greedy {
+    type Err = Error;
+
+    /// A number, or `auto`.
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "auto" {
+            return Ok(Greedy::Auto);
+        }
+        let count = text.parse().map(Greedy::Count);
+        count.map_err(|_| Error::Setting(format!("greedy `{text}`: expected a number of features or `auto`")))
+    }
 }
 
 /// Tolerances, limits and choices of a solve; see each field for its default.
@@ -343,16 +413,5 @@ mod tests {
             assert!(settings.validate().unwrap_err().to_string().contains(name), "{name}");
         }
         assert!(base().validate().is_ok());
-    }
-
-    #[test]
-    fn names_round_trip() {
-        assert!(Method::ALL.iter().all(|m| m.name().parse::<Method>().unwrap() == *m));
-        assert!(Solver::ALL.iter().all(|s| s.name().parse::<Solver>().unwrap() == *s));
-        let json = |m: &Method| serde_json::to_string(m).unwrap();
-        assert!(Method::ALL.iter().all(|m| json(m) == format!("\"{}\"", m.name())));
-        let json = |s: &Solver| serde_json::to_string(s).unwrap();
-        assert!(Solver::ALL.iter().all(|s| json(s) == format!("\"{}\"", s.name())));
-        assert!("wibble".parse::<Method>().unwrap_err().to_string().contains("wmb"));
     }
 }

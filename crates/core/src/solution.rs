@@ -162,6 +162,12 @@ impl Solution {
         if let (Some(upper), Some(primal)) = (self.upper, primal) {
             self.relaxation_gap = Some((upper.phi() - primal).max(0.0)).filter(|gap| gap.is_finite());
         }
+        // A step that was not begun for lack of time looks like trouble to the loop around it.
+        if matches!(self.stop, StopReason::Stalled | StopReason::NumericalTrouble)
+            && let Some(stop) = monitor.deadline().stop()
+        {
+            self.stop = stop;
+        }
         self.settle(tol, problem.eps());
         self.fall_back(problem);
         self.iterations = monitor.iterations;

@@ -1,10 +1,9 @@
 //! Promise 3 on the library's side: files round-trip, altered files are rejected or still true; and
-//! what certification costs and widens.
+//! how much certification widens.
 
 mod proofs;
 
 use proofs::*;
-use std::time::{Duration, Instant};
 use zbound::certify::{Certificate, Claim, Form};
 use zbound::linalg::{EigenWork, Square, eigh};
 use zbound::{Error, Features, Ising, Polynomial};
@@ -76,7 +75,9 @@ fn altered_files_are_rejected_or_still_true() {
             rejected += usize::from(rejected_or_true(&bytes, &f, &format!("case {case}")));
         }
     }
-    println!("bit flips: {count} files, {rejected} rejected, the rest still true");
+    tally(3, "files with one bit changed", count);
+    println!("{rejected} rejected, the rest still true");
+    assert!(5 * rejected > 4 * count, "only {rejected} of {count} rejected");
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn altered_fields_are_rejected_or_still_true() {
     let f: Polynomial = random_ising(&mut random, 3, 1.0).into();
     let hostile =
         ["0", "-1", "1", "2", "1e308", "1e-308", "null", "[]", "[[0]]", "\"x\"", "18446744073709551615"];
-    let mut tried = 0;
+    let (mut tried, mut rejected) = (0, 0);
     for certificate in one_of_each(&mut random, &f, 1.0) {
         let bytes = certificate.to_bytes(&certificate.claim(&f, &[]).unwrap());
         let magic = bytes.iter().position(|&b| b == b'\n').unwrap() + 1;
@@ -98,7 +99,7 @@ fn altered_fields_are_rejected_or_still_true() {
                 let mut file = bytes[..magic].to_vec();
                 file.extend(serde_json::to_vec(&altered).unwrap());
                 file.extend(&bytes[end..]);
-                rejected_or_true(&file, &f, &format!("{path} = {text}"));
+                rejected += usize::from(rejected_or_true(&file, &f, &format!("{path} = {text}")));
                 tried += 1;
             }
         }
@@ -106,7 +107,9 @@ fn altered_fields_are_rejected_or_still_true() {
             assert!(rejected_or_true(&bytes[..bytes.len() - cut], &f, "truncated"));
         }
     }
-    println!("fields: {tried} altered headers, none accepted and false");
+    tally(3, "files with one field changed", tried);
+    println!("{rejected} rejected, the rest still true");
+    assert!(5 * rejected > 4 * tried, "only {rejected} of {tried} rejected");
 }
 
 /// JSON pointers of every value in the document, containers included.
@@ -140,15 +143,6 @@ fn spin_glass(random: &mut Random, d: usize) -> Polynomial {
     Ising::new(d, &fields, &couplings).unwrap().into()
 }
 
-fn best_of(runs: usize, mut run: impl FnMut()) -> Duration {
-    let time = |_| {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    };
-    (0..runs).map(time).min().unwrap()
-}
-
 /// The closed form in plain floating point.
 fn plain_value(matrix: &Square, values: &[f64], eps: f64) -> f64 {
     let n = matrix.n() as f64;
@@ -157,7 +151,7 @@ fn plain_value(matrix: &Square, values: &[f64], eps: f64) -> f64 {
 }
 
 #[test]
-fn certification_is_cheap_and_hardly_widens() {
+fn certification_hardly_widens() {
     let mut random = Random(24);
     let full = std::env::var_os("ZBOUND_FULL").is_some();
     let sizes: &[usize] = if full { &[50, 100, 200, 500, 1000] } else { &[50, 100, 200] };
@@ -176,36 +170,28 @@ fn certification_is_cheap_and_hardly_widens() {
 fn measure(f: &Polynomial, features: Features, matrix: Square, name: &str) {
     let n = matrix.n();
     let (mut eigen, mut work) = (Default::default(), EigenWork::default());
-    let runs = if n > 200 { 3 } else { 9 };
-    let eigen_time = best_of(runs, || assert!(eigh(&matrix, &mut eigen, &mut work)));
+    assert!(eigh(&matrix, &mut eigen, &mut work));
     let norm = eigen.values.iter().fold(0.0, |m: f64, v| m.max(v.abs())) * n as f64;
     let plain = plain_value(&matrix, &eigen.values, 1.0);
     let certificate = single(1.0, Form::Spectral { features, matrix, eigen });
-    let mut upper = 0.0;
-    let time = best_of(runs, || upper = certificate.verify(f).unwrap().phi());
+    let upper = certificate.verify(f).unwrap().phi();
     let widening = (upper - plain) / norm.max(1.0);
-    let ratio = time.as_secs_f64() / eigen_time.as_secs_f64();
-    println!(
-        "{name} n {n}: eigen {eigen_time:?}, certificate {time:?}, ratio {ratio:.2}, widening {widening:.1e}"
-    );
+    println!("{name} n {n}: widening {widening:.1e}");
     assert!(widening > 0.0 && widening <= if n <= 200 { 1e-9 } else { 1e-7 });
 }
 
 #[test]
-fn elimination_handles_long_chains_quickly() {
+fn elimination_handles_long_chains() {
     let d = 100_000;
     let couplings: Vec<_> = (1..d).map(|i| (i - 1, i, 0.5)).collect();
     let f: Polynomial = Ising::new(d, &vec![0.1; d], &couplings).unwrap().into();
     let form = Form::Elimination { polynomial: f.clone(), order: (0..d as u32).collect() };
-    let start = Instant::now();
-    let certificate = single(1.0, form);
-    let upper = certificate.verify(&f).unwrap().phi();
+    let upper = single(1.0, form).verify(&f).unwrap().phi();
     // Transfer matrix: the larger eigenvalue of [[e^(J+h), e^-J], [e^-J, e^(J-h)]] / 2.
     let (j, h) = (0.5f64, 0.1f64);
     let largest = j.exp() * h.cosh() + (j.exp().powi(2) * h.sinh().powi(2) + (-2.0 * j).exp()).sqrt();
     let expected = d as f64 * (largest / 2.0).ln();
     assert!((upper - expected).abs() < 1.0, "{upper} against {expected}");
-    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
@@ -221,10 +207,7 @@ fn sparse_duals_scale_to_thousands_of_spins() {
     // The couplings of a spin add up to 4 in absolute value: diag(2) - P is singular at best.
     let mut diagonal = vec![2.0; d + 1];
     diagonal[0] = 0.0;
-    let start = Instant::now();
     let form = Form::sparse_dual(&f, &diagonal).unwrap();
-    let built = start.elapsed();
     let upper = single(0.0, form).verify(&f).unwrap().phi();
-    println!("sparse dual, d = {d}: {upper}, built in {built:?}, verified in {:?}", start.elapsed() - built);
     assert!(upper >= 2.0 * d as f64 && upper < 2.0 * d as f64 * (1.0 + 1e-6));
 }

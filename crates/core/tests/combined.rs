@@ -9,8 +9,12 @@ use zbound::io::ReadOptions;
 use zbound::relax::{Combined, LogDet, Quantum, QuantumGreedy, Relaxation, Trw};
 use zbound::{
     Error, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent, Solution,
-    StopReason,
+    StopReason, VarSet,
 };
+
+/// At most one uncapped solve in so many may end above the tolerance: steps get short on models of scale 1e-300
+/// and at f/eps beyond 1e6.
+const STALLED: usize = 10;
 
 fn problem(model: &Ising, eps: f64) -> Problem {
     Problem::new(model.clone(), Features::degree(model.d(), 1)).unwrap().with_temperature(eps).unwrap()
@@ -56,9 +60,9 @@ fn combined_bound_is_above_brute_force_and_never_worse_than_its_parts() {
             assert!(bound <= single + 1e-6 * single.abs().max(eps), "case {case}: {bound} {single}");
         }
     }
-    println!(
-        "combined: {count} random models, 0 violations; {stalled} of {uncapped} uncapped solves above the tolerance"
-    );
+    tally(1, "combined solves", count);
+    println!("{stalled} of {uncapped} uncapped solves above the tolerance");
+    assert!(STALLED * stalled <= uncapped, "{stalled} of {uncapped} solves stalled");
 }
 
 /// A model of a random family, and its temperature.
@@ -94,7 +98,8 @@ fn every_family_is_sound_at_every_stop_and_its_proof_reads_back() {
         assert_eq!(again.verify(&f).unwrap().phi(), bound, "case {case}");
         assert_eq!(claimed.phi_upper, Some(bound), "case {case}");
     }
-    println!("combined: {count} models of all families, 0 violations, {wide} proofs with two-trees");
+    tally(1, "combined solves of all families", count);
+    println!("{wide} proofs with two-trees");
     assert!(2 * wide > count);
 }
 
@@ -149,22 +154,14 @@ fn attractive_couplings_gain_over_trees() {
 
 #[test]
 fn stored_draws_are_met_or_beaten() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/combined_draws.json");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        println!("SKIPPED: no reference data at {path}");
-        return;
-    };
-    let file: serde_json::Value = serde_json::from_str(&text).unwrap();
-    for instance in file["instances"].as_array().unwrap() {
+    for instance in &golden_combined() {
         let model = reference_model(instance);
-        let start = std::time::Instant::now();
         let solution = Combined.solve(&problem(&model, 1.0), &Settings::default()).unwrap();
         let exact = instance["ref"]["phi_exact"].as_f64().unwrap();
         let error = (upper(&solution) - exact) / model.d() as f64;
-        let anchor = instance["ref"]["error_per_d"]["trw_psd_triangles"].as_f64().unwrap();
-        let ms = start.elapsed().as_secs_f64() * 1e3;
+        let anchor = instance["ref"]["trees_psd_triangles_error_per_d"].as_f64().unwrap();
         println!(
-            "{}: {error:.4} against {anchor}, {:?}, gap {:.1e}, {} steps, {ms:.0} ms",
+            "{}: {error:.4} against {anchor}, {:?}, gap {:.1e}, {} steps",
             instance["id"],
             solution.stop,
             solution.relaxation_gap.unwrap(),
@@ -176,13 +173,7 @@ fn stored_draws_are_met_or_beaten() {
 
 #[test]
 fn complete_graphs_of_ten_spins_are_nearly_exact() {
-    let root = std::env::var("ZBOUND_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
-    let folder = std::path::Path::new(&root).join("fw_inference/K10");
-    if !folder.exists() {
-        println!("SKIPPED: no public instances at {}", folder.display());
-        return;
-    }
+    let Some(folder) = public_data().map(|folder| folder.join("fw_inference/K10")) else { return };
     for (first, anchor) in [(101, 1.91), (401, 1.05), (801, 0.46)] {
         let (mut total, mut count) = (0.0, 0);
         for number in (first..first + 100).step_by(if cases(0, 1) == 1 { 4 } else { 20 }) {
@@ -216,11 +207,14 @@ fn time_limits_and_cancel_return_a_valid_bound() {
     let solution = Combined.solve_with(&problem, &Settings::default(), &mut stop).unwrap();
     assert_eq!(solution.stop, StopReason::Cancelled);
     assert!(upper(&solution) >= exact.lo);
-    let cubic = random_polynomial(&mut Random(3), 5, 1.0);
-    let cubic = Problem::new(cubic, Features::degree(5, 2)).unwrap();
-    if cubic.polynomial().as_ising().is_none() {
-        assert!(matches!(Combined.solve(&cubic, &Settings::default()), Err(Error::NotApplicable(_))));
-    }
+}
+
+#[test]
+fn terms_of_three_spins_are_refused() {
+    let pairs = random_ising(&mut Random(3), 5, 1.0);
+    let cubic = Polynomial::new(pairs, vec![(VarSet::from_iter([0, 1, 2]), 0.5)]).unwrap();
+    let problem = Problem::new(cubic, Features::degree(5, 2)).unwrap();
+    assert!(matches!(Combined.solve(&problem, &Settings::default()), Err(Error::NotApplicable(_))));
 }
 
 #[test]

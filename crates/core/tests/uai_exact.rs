@@ -1,7 +1,10 @@
 //! Exact inference on public UAI models, against recomputed log Z and published marginals.
 
+mod proofs;
+
+use proofs::public_data;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use zbound::exact::{Exact, estimate, exact};
 use zbound::{Error, FactorModel, Model, Settings, Silent, Source};
 
@@ -9,17 +12,6 @@ use zbound::{Error, FactorModel, Model, Settings, Silent, Source};
 const RELATIVE: f64 = 1e-10;
 /// Published marginals have six digits.
 const PRINTED: f64 = 2e-5;
-
-fn data() -> Option<PathBuf> {
-    let near = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let path = std::env::var("ZBOUND_DATA").unwrap_or_else(|_| near.into());
-    let path = PathBuf::from(path);
-    if !path.is_dir() {
-        eprintln!("SKIPPED: no data at {}", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 /// A reader for well-formed files only: the library's own is tested elsewhere.
 fn read_uai(path: &Path) -> Option<Model> {
@@ -101,7 +93,7 @@ fn is_heavy(name: &str) -> bool {
 
 #[test]
 fn competition_models_have_their_log_z_and_marginals() {
-    let Some(data) = data() else { return };
+    let Some(data) = public_data() else { return };
     for folder in ["uai2014_pairwise", "uai2014_nonpairwise"] {
         for row in table(&data.join(folder).join("reference.csv")) {
             let file = &row["file"];
@@ -117,7 +109,7 @@ fn competition_models_have_their_log_z_and_marginals() {
 
 #[test]
 fn published_tree_bound_instances_have_their_log_z() {
-    let Some(data) = data() else { return };
+    let Some(data) = public_data() else { return };
     let folder = data.join("fw_inference");
     let rows = table(&folder.join("trw_reference.csv"));
     let mut checked = 0;
@@ -134,7 +126,7 @@ fn published_tree_bound_instances_have_their_log_z() {
 
 #[test]
 fn widths_beyond_memory_are_refused_by_name() {
-    let Some(data) = data() else { return };
+    let Some(data) = public_data() else { return };
     for file in ["uai2012_grids_large/grid20x20.f5.wrap.uai", "uai2014_nonpairwise/2bitcomp_5.cnf.uai"] {
         let model = read_uai(&data.join(file)).unwrap();
         let cost = estimate(&model, &Settings::default()).unwrap();

@@ -102,7 +102,11 @@ fn both_sides_hold_on_random_models_of_every_kind() {
         check(&model, eps, &solution, &format!("seed {seed}"));
         let (exact, _) = enumerate(&model, eps);
         if exact.is_finite() {
-            assert!(solution.upper.is_some() && solution.lower.is_some(), "seed {seed}: {:?}", solution.reason);
+            assert!(
+                solution.upper.is_some() && solution.lower.is_some(),
+                "seed {seed}: {:?}",
+                solution.reason
+            );
         }
     }
 }

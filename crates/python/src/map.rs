@@ -9,8 +9,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use zbound::query::map::{Cuts, MapRequest};
-use zbound::{Error, FeatureSpec, Settings};
+use zbound::query::map::MapRequest;
+use zbound::{FeatureSpec, Settings};
 
 /// A certified bound on max f and a good assignment; see `zbound.map`.
 #[pyfunction]
@@ -37,7 +37,7 @@ pub(crate) fn map<'py>(
         settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
         settings.validate()?;
         let features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
-        Ok(MapRequest { features, cuts: parse_cuts(cuts)?, settings, path: model.path.clone() })
+        Ok(MapRequest { features, cuts: cuts.parse()?, settings, path: model.path.clone() })
     };
     let request = resolve().map_err(|error| to_py(py, error))?;
     let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;
@@ -62,13 +62,4 @@ pub(crate) fn map<'py>(
         report.certificate.map(|c| Certificate::solved(c, &model.inner, report.zero_floor)),
     )?;
     Ok(dict)
-}
-
-fn parse_cuts(name: &str) -> zbound::Result<Cuts> {
-    match name {
-        "none" => Ok(Cuts::None),
-        "pairwise" => Ok(Cuts::Pairwise),
-        "triangle" => Ok(Cuts::Triangle),
-        _ => Err(Error::Setting(format!("cuts = `{name}`; known: none, pairwise, triangle"))),
-    }
 }

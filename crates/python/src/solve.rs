@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zbound::record::{MethodRecord, Sides};
 use zbound::relax::term_moments;
 use zbound::run::{BoundRequest, MethodChoice, Report};
-use zbound::{Error, FeatureSpec, Greedy, Pairwise, Rho, Settings, Solution};
+use zbound::{FeatureSpec, Settings, Solution};
 
 /// Free spins up to which one step of a solve takes far less than the time between two polls.
 pub(crate) const SHORT_SPINS: usize = 32;
@@ -47,13 +47,13 @@ pub(crate) fn bound<'py>(
             .with_time_limit(time_limit)
             .with_threads(threads)
             .with_solver(solver.parse()?)
-            .with_rho(parse_rho(rho)?)
-            .with_pairwise(parse_pairwise(pairwise)?)
-            .with_greedy(parse_greedy(greedy)?)
+            .with_rho(rho.parse()?)
+            .with_pairwise(pairwise.parse()?)
+            .with_greedy(greedy.parse()?)
             .with_seed(seed);
         settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
         let mut request = BoundRequest::default();
-        request.methods = choice(&methods)?;
+        request.methods = MethodChoice::from_names(&methods)?;
         request.eps = eps;
         request.features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
         request.want_pairwise = pair_moments;
@@ -106,44 +106,6 @@ pub(crate) fn exact<'py>(
     dict.set_item("states_or_width", answer.states_or_width)?;
     dict.set_item("seconds", answer.seconds)?;
     Ok(dict)
-}
-
-fn choice(methods: &[String]) -> zbound::Result<MethodChoice> {
-    match methods {
-        [one] if one == "auto" => Ok(MethodChoice::Auto),
-        [one] if one == "all" => Ok(MethodChoice::All),
-        _ if methods.iter().any(|m| m == "auto" || m == "all") => {
-            Err(Error::Setting("methods auto and all stand alone".into()))
-        }
-        _ => Ok(MethodChoice::List(methods.iter().map(|m| m.parse()).collect::<zbound::Result<_>>()?)),
-    }
-}
-
-fn parse_rho(name: &str) -> zbound::Result<Rho> {
-    match name {
-        "uniform" => Ok(Rho::Uniform),
-        "resistance" => Ok(Rho::Resistance),
-        "optimized" => Ok(Rho::Optimized),
-        _ => Err(Error::Setting(format!("rho = `{name}`; known: uniform, resistance, optimized"))),
-    }
-}
-
-fn parse_pairwise(name: &str) -> zbound::Result<Pairwise> {
-    match name {
-        "all" => Ok(Pairwise::All),
-        "edges" => Ok(Pairwise::Edges),
-        "none" => Ok(Pairwise::None),
-        _ => Err(Error::Setting(format!("pairwise = `{name}`; known: all, edges, none"))),
-    }
-}
-
-fn parse_greedy(text: &str) -> zbound::Result<Greedy> {
-    match text {
-        "auto" => Ok(Greedy::Auto),
-        _ => text.parse().map(Greedy::Count).map_err(|_| {
-            Error::Setting(format!("greedy = `{text}`; expected a number of features or \"auto\""))
-        }),
-    }
 }
 
 fn report_dict<'py>(

@@ -1,17 +1,16 @@
 //! `zbound bench`: every method side by side, on this machine.
 
-use super::bench_quantum::Plan;
+use crate::choices;
 use crate::output;
 use crate::signals::Signals;
-use crate::table::duration;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::PathBuf;
-use zbound::generate::{Family, GenerateSpec, Graph, generate};
+use zbound::generate::{Family, GenerateSpec, Graph};
 use zbound::record::{BoundRecord, Status};
-use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
-use zbound::{Flow, Model, Progress, Settings};
+use zbound::{Flow, Progress};
+use zbound_bench::{combined, duration, methods, quantum};
 
 const EXAMPLES: &str = "\
 Times are wall-clock seconds of one run each, certification included; upper bounds are on log Z.
@@ -46,10 +45,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", default_value_t = 100)]
     conic: usize,
     /// Distribution of fields and couplings, as for `zbound generate`
-    #[arg(long, default_value = "logdet-mixed")]
+    #[arg(long, default_value = "logdet-mixed", value_parser = choices::parser::<Family>())]
     family: Family,
     /// Graph, as for `zbound generate`
-    #[arg(long, default_value = "complete")]
+    #[arg(long, default_value = "complete", value_parser = choices::parser::<Graph>())]
     graph: Graph,
     /// Strength of the couplings
     #[arg(long, default_value_t = 0.25)]
@@ -79,49 +78,43 @@ enum Topic {
     Combined,
 }
 
-/// What `--json` prints.
-#[derive(Debug, Serialize)]
-struct BenchRecord {
-    schema: &'static str,
-    version: &'static str,
-    models: Vec<BoundRecord>,
-}
-
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self) -> Result<u8> {
-        if self.topic == Topic::Quantum {
-            return super::bench_quantum::run(&self.plan(), self.json);
-        }
-        if self.topic == Topic::Combined {
-            return super::bench_combined::run(&self.d, self.tol, self.seed, self.draws, self.json);
-        }
-        let signals = Signals::take_over()?;
-        let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
-        let mut models = Vec::new();
-        let mut code = 0;
-        for &d in &self.d {
-            let report = bound(&self.draw(d)?, &self.request(d), &mut watch)?;
-            code = code.max(report.outcome.exit_code());
-            let cancelled = report.outcome == Outcome::Cancelled;
-            models.push(report.record);
-            if cancelled {
-                break;
+        let mut say = |message: &str| output::note(message);
+        match self.topic {
+            Topic::Methods => {
+                let signals = Signals::take_over()?;
+                let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
+                let done = methods::run(&self.methods(), &mut watch)?;
+                self.print(&done, || render(&done.models))?;
+                Ok(done.exit_code)
+            }
+            Topic::Quantum => {
+                let done = quantum::run(&self.quantum(), &mut say)?;
+                self.print(&done, || done.render())?;
+                Ok(0)
+            }
+            Topic::Combined => {
+                let done = combined::run(&self.d, self.tol, self.seed, self.draws, &mut say)?;
+                self.print(&done, || done.render())?;
+                Ok(0)
             }
         }
-        match self.json {
-            true => output::print_json(&BenchRecord {
-                schema: "zbound.bench/1",
-                version: env!("CARGO_PKG_VERSION"),
-                models,
-            })?,
-            false => output::print(&render(&models))?,
-        }
-        Ok(code)
     }
 
-    fn plan(&self) -> Plan<'_> {
-        Plan {
+    fn print(&self, comparison: &impl Serialize, table: impl FnOnce() -> String) -> Result<()> {
+        if self.json { output::print_json(comparison) } else { output::print(&table()) }
+    }
+
+    fn methods(&self) -> methods::Plan {
+        let (family, graph) = (self.family, self.graph);
+        let draw = GenerateSpec { family, graph, d: 0, w: self.w, seed: self.seed };
+        methods::Plan { sizes: self.d.clone(), draw, tol: self.tol, time_limit: self.time_limit }
+    }
+
+    fn quantum(&self) -> quantum::Plan<'_> {
+        quantum::Plan {
             sizes: &self.d,
             tol: self.tol,
             seed: self.seed,
@@ -129,20 +122,6 @@ impl Args {
             python: self.python.as_deref(),
             conic: self.conic,
         }
-    }
-
-    fn draw(&self, d: usize) -> Result<Model> {
-        let (family, graph) = (self.family, self.graph);
-        let spec = GenerateSpec { family, graph, d, w: self.w, seed: self.seed };
-        Ok(Model::from(generate(&spec).with_context(|| format!("--d {d}"))?))
-    }
-
-    fn request(&self, d: usize) -> BoundRequest {
-        let mut request = BoundRequest::default();
-        request.methods = MethodChoice::All;
-        request.settings = Settings::default().with_tol(self.tol).with_time_limit(Some(self.time_limit));
-        request.path = Some(format!("{}-{}-{d}-{}", self.family.name(), self.graph.name(), self.seed));
-        request
     }
 }
 

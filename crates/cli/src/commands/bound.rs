@@ -1,5 +1,6 @@
 //! `zbound bound`: certified bounds, by one method or many.
 
+use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
@@ -8,25 +9,11 @@ use crate::supervise::{Ended, Run};
 use crate::{table, uai};
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Instant;
 use zbound::run::{BoundRequest, MethodChoice, Outcome, Report, bound};
 use zbound::{FeatureSpec, Greedy, Method, Model, Pairwise, Rho, Settings, Silent, Solver};
 
 const EXAMPLES: &str = "\
-Methods:
-  auto            exact when that is cheap, otherwise the bounds that suit the model's size
-  all             every method that fits, each for at most a minute unless --time-limit is given
-  exact           enumeration or elimination: a rigorous enclosure of log Z itself
-  quantum         relative entropy of moment matrices, on the features given by --features
-  quantum-greedy  the same on greedily selected features (--greedy)
-  quantum-diag    the same with a learned diagonal metric
-  logdet          Gaussian entropy, with pairwise constraints (--pairwise); pairwise models
-  trw             tree-reweighted bound, on the trees given by --rho; pairwise models
-  combined        one proof made of all of the above; pairwise models
-  mean-field      lower bounds
-  wmb             weighted mini-buckets: both sides, any tables, hard zeros; as large as memory allows (--ibound)
-
 Examples:
   zbound bound model.json
   zbound bound model.json --method quantum --method trw --time-limit 10
@@ -41,8 +28,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Method; may be repeated [default: auto]
-    #[arg(long, short, value_name = "M")]
-    method: Vec<MethodArg>,
+    #[arg(long, short, value_name = "M", value_parser = choices::methods())]
+    method: Vec<String>,
     /// Temperature: bounds eps log Z of exp(f/eps)
     #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
     eps: f64,
@@ -51,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC")]
     features: Option<FeatureSpec>,
     /// Features that quantum-greedy adds: a number, or `auto` to stop when a step gains little
-    #[arg(long, value_name = "K", default_value = "3", value_parser = parse_greedy)]
+    #[arg(long, value_name = "K", default_value = "3")]
     greedy: Greedy,
     /// Features that quantum-greedy adds a round: the best ones of one ranking, for fewer rounds
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -61,22 +48,25 @@ pub(crate) struct Args {
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Algorithm: newton, chambolle-pock, interior-point, message-passing or auto
-    #[arg(long, value_name = "A", default_value = "auto")]
+    /// Algorithm
+    #[arg(long, value_name = "A", default_value_t, value_parser = choices::parser::<Solver>())]
     solver: Solver,
     /// Edge probabilities of trw
-    #[arg(long, value_enum, default_value_t = RhoArg::Optimized)]
-    rho: RhoArg,
+    #[arg(long, default_value_t, value_parser = choices::parser::<Rho>())]
+    rho: Rho,
     /// Pairs that carry constraints in logdet
-    #[arg(long, value_enum, default_value_t = PairwiseArg::All)]
-    pairwise: PairwiseArg,
+    #[arg(long, default_value_t, value_parser = choices::parser::<Pairwise>())]
+    pairwise: Pairwise,
+    /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    target_gap: Option<f64>,
     /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
     #[arg(long, value_name = "I")]
     ibound: Option<usize>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
-    /// Write the certificate behind the best upper bound to FILE
+    /// Write one certificate of both sides of the bracket to FILE
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
@@ -92,6 +82,15 @@ pub(crate) struct OutputArgs {
     /// text: a table; json: one document; uai: PR (log10 Z) and MAR
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT")]
     output_format: OutputFormat,
+    /// All columns in the table
+    #[arg(long)]
+    wide: bool,
+    /// Also report P(x_i = s) for every state (JSON), for spins too
+    #[arg(long)]
+    states: bool,
+    /// One line of JSON on standard error whenever the bracket shrinks
+    #[arg(long)]
+    trace: bool,
 }
 
 /// A kind of output.
@@ -105,50 +104,6 @@ pub(crate) enum OutputFormat {
     Uai,
 }
 
-/// A method as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MethodArg {
-    /// What suits the model.
-    Auto,
-    /// Every method that fits.
-    All,
-    /// This one.
-    One(Method),
-}
-
-impl FromStr for MethodArg {
-    type Err = zbound::Error;
-
-    fn from_str(name: &str) -> Result<Self, zbound::Error> {
-        match name {
-            "auto" => Ok(MethodArg::Auto),
-            "all" => Ok(MethodArg::All),
-            _ => name.parse().map(MethodArg::One),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum RhoArg {
-    Uniform,
-    Resistance,
-    Optimized,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum PairwiseArg {
-    All,
-    Edges,
-    None,
-}
-
-fn parse_greedy(text: &str) -> Result<Greedy, String> {
-    match text {
-        "auto" => Ok(Greedy::Auto),
-        _ => text.parse().map(Greedy::Count).map_err(|_| "expected a whole number or `auto`".to_owned()),
-    }
-}
-
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self, start: Instant) -> Result<u8> {
@@ -156,16 +111,17 @@ impl Args {
         let request = self.request(&run)?;
         request.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         answer(&run, self.model, request, &self.output, self.certificate.as_deref())
     }
 
     fn request(&self, run: &Run) -> Result<BoundRequest> {
         let mut request = BoundRequest::default();
-        request.methods = choice(&self.method)?;
+        request.methods = MethodChoice::from_names(&self.method)?;
         request.eps = self.eps;
         request.features = self.features.clone().unwrap_or_default();
+        request.target_gap = self.target_gap;
         request.want_pairwise = self.pair_moments;
         request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());
@@ -176,32 +132,9 @@ impl Args {
             .with_greedy(self.greedy)
             .with_greedy_batch(self.greedy_batch)
             .with_ibound(self.ibound)
-            .with_rho(match self.rho {
-                RhoArg::Uniform => Rho::Uniform,
-                RhoArg::Resistance => Rho::Resistance,
-                RhoArg::Optimized => Rho::Optimized,
-            })
-            .with_pairwise(match self.pairwise {
-                PairwiseArg::All => Pairwise::All,
-                PairwiseArg::Edges => Pairwise::Edges,
-                PairwiseArg::None => Pairwise::None,
-            });
+            .with_rho(self.rho)
+            .with_pairwise(self.pairwise);
         Ok(request)
-    }
-}
-
-/// Resolves the methods as typed; `auto` and `all` stand alone.
-pub(crate) fn choice(methods: &[MethodArg]) -> Result<MethodChoice> {
-    match methods {
-        [] | [MethodArg::Auto] => Ok(MethodChoice::Auto),
-        [MethodArg::All] => Ok(MethodChoice::All),
-        _ => {
-            let one = |m: &MethodArg| match m {
-                MethodArg::One(method) => Ok(*method),
-                _ => bail!("--method auto and --method all stand alone"),
-            };
-            Ok(MethodChoice::List(methods.iter().map(one).collect::<Result<_>>()?))
-        }
     }
 }
 
@@ -222,16 +155,17 @@ pub(crate) fn answer(
     certificate: Option<&Path>,
 ) -> Result<u8> {
     let asked = request.clone();
+    let trace = output.trace;
     let ended = run.supervise(move |watch, board| {
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
         let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = source.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
-        let report = bound(&model, &asked, &mut watch.posting(board))?;
+        let report = bound(&model, &asked, &mut watch.tracing(trace).posting(board))?;
         let exact = exact_value(&model, &asked, &report);
         Ok(Answer { model, report, exact })
     })?;
-    let (record, done) = match ended {
+    let (mut record, done) = match ended {
         Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
         Ended::Done(answer) => (answer.report.record.clone(), Some(answer)),
         Ended::Left(mut record) => {
@@ -241,12 +175,16 @@ pub(crate) fn answer(
             (record, None)
         }
     };
+    if output.states {
+        record.add_states();
+    }
     let format = if output.json { OutputFormat::Json } else { output.output_format };
     match format {
         OutputFormat::Json => output::print_json(&record)?,
         OutputFormat::Uai => output::print(&uai::render(&record)?)?,
         OutputFormat::Text => {
-            output::print(&table::render(&record, done.as_ref().and_then(|answer| answer.exact)))?;
+            let exact = done.as_ref().and_then(|answer| answer.exact);
+            output::print(&table::render(&record, exact, output.wide))?;
         }
     }
     let mut code = Outcome::of(&request, &record).exit_code();
@@ -291,8 +229,22 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
         .filter(|value| value.is_finite())
 }
 
-/// Fails before the work when the certificate could not be written after it.
-pub(crate) fn check_directory(path: &Path) -> Result<()> {
+/// Fails before the work when the certificate could not be written after it, or would replace a file it is made from.
+pub(crate) fn check_certificate(path: &Path, model: &ModelArgs) -> Result<()> {
+    check_directory(path)?;
+    // A file that is not there yet is no input; standard input is no file.
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let inputs = std::iter::once(&model.model).chain(&model.evidence);
+    if let Some(input) =
+        inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|file| file == target))
+    {
+        bail!("--certificate {}: would overwrite the input {}", path.display(), input.display());
+    }
+    Ok(())
+}
+
+/// Fails before the work when a file could not be written after it.
+fn check_directory(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
     if !metadata.context("--certificate")?.is_dir() || path.is_dir() {

@@ -1,5 +1,6 @@
 //! `zbound convert`: from one file format to another.
 
+use crate::choices;
 use crate::input::{ModelArgs, format_of};
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -26,10 +27,10 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     out: PathBuf,
     /// Format of IN, when the extension does not tell
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = choices::parser::<Format>(), ignore_case = true)]
     from: Option<Format>,
     /// Format of OUT, when the extension does not tell
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = choices::parser::<Format>(), ignore_case = true)]
     to: Option<Format>,
     /// Evidence file of a UAI model: fixes some variables
     #[arg(long, value_name = "FILE")]

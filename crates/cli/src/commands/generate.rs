@@ -1,5 +1,6 @@
 //! `zbound generate`: random models.
 
+use crate::choices;
 use crate::input::format_of;
 use crate::output;
 use anyhow::{Context as _, Result, bail};
@@ -23,10 +24,10 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Distribution of fields and couplings
-    #[arg(long)]
+    #[arg(long, value_parser = choices::parser::<Family>())]
     family: Family,
     /// Graph that carries the couplings
-    #[arg(long)]
+    #[arg(long, value_parser = choices::parser::<Graph>())]
     graph: Graph,
     /// Number of spins
     #[arg(long)]

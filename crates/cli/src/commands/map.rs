@@ -1,6 +1,7 @@
 //! `zbound map`: the zero-temperature case.
 
-use super::bound::check_directory;
+use super::bound::check_certificate;
+use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use crate::input::ModelArgs;
@@ -34,8 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC")]
     features: Option<FeatureSpec>,
     /// Inequalities that tighten the bound of a pairwise model
-    #[arg(long, value_enum, default_value_t = CutsArg::None)]
-    cuts: CutsArg,
+    #[arg(long, default_value_t, value_parser = choices::parser::<Cuts>())]
+    cuts: Cuts,
     /// Relative gap at which the relaxation is solved
     #[arg(long, value_name = "T", default_value_t = 1e-6, allow_negative_numbers = true)]
     tol: f64,
@@ -49,30 +50,19 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum CutsArg {
-    None,
-    Pairwise,
-    Triangle,
-}
-
 impl Args {
     /// Runs the command; `Ok` is the exit code.
     pub(crate) fn run(self, start: Instant) -> Result<u8> {
         let run = Run::new(start, &self.limits)?;
         let request = MapRequest {
             features: self.features.clone().unwrap_or_default(),
-            cuts: match self.cuts {
-                CutsArg::None => Cuts::None,
-                CutsArg::Pairwise => Cuts::Pairwise,
-                CutsArg::Triangle => Cuts::Triangle,
-            },
+            cuts: self.cuts,
             settings: run.settings.clone().with_tol(self.tol),
             path: Some(self.model.name()),
         };
         request.settings.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         let source = self.model.clone();
         let ended = run.supervise(move |mut watch, board| {

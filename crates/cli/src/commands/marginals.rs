@@ -1,19 +1,19 @@
 //! `zbound marginals`: proved intervals for the probabilities of single spins.
 
-use super::bound::{MethodArg, choice};
+use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{round_down_display, round_up_display};
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
 use crate::output;
 use crate::supervise::{Ended, Run};
-use crate::table::duration;
 use anyhow::Result;
 use std::time::Instant;
 use zbound::Method;
 use zbound::query::marginals::{MarginalsRecord, marginals};
 use zbound::record::Status;
-use zbound::run::BoundRequest;
+use zbound::run::{BoundRequest, MethodChoice};
+use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
 Every interval comes from proved bounds on log Z with the spin fixed to either value. auto takes exact inference
@@ -34,8 +34,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Method of `zbound bound`; may be repeated, one for each side at least [default: auto]
-    #[arg(long, short, value_name = "M")]
-    method: Vec<MethodArg>,
+    #[arg(long, short, value_name = "M", value_parser = choices::methods())]
+    method: Vec<String>,
     /// Variable, numbered from 0; may be repeated [default: all]
     #[arg(long, value_name = "I")]
     spin: Vec<usize>,
@@ -57,7 +57,7 @@ impl Args {
     pub(crate) fn run(self, start: Instant) -> Result<u8> {
         let run = Run::new(start, &self.limits)?;
         let mut request = BoundRequest::default();
-        request.methods = choice(&self.method)?;
+        request.methods = MethodChoice::from_names(&self.method)?;
         request.eps = self.eps;
         request.path = Some(self.model.name());
         request.settings = run.settings.clone().with_tol(self.tol);

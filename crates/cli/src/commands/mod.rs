@@ -1,10 +1,6 @@
 //! One file per command.
 
 pub(crate) mod bench;
-mod bench_combined;
-mod bench_memory;
-mod bench_qics;
-mod bench_quantum;
 pub(crate) mod bound;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -14,7 +10,9 @@ pub(crate) mod info;
 pub(crate) mod kl;
 pub(crate) mod map;
 pub(crate) mod marginals;
+#[cfg(feature = "figures")]
 pub(crate) mod plot;
+#[cfg(feature = "figures")]
 pub(crate) mod reproduce;
 pub(crate) mod sweep;
 pub(crate) mod verify;

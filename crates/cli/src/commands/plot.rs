@@ -1,10 +1,11 @@
 //! `zbound plot`: the records of a sweep as a picture.
 
-use crate::plot::{Axes, Chart, Mark, Panel, Point, Series, color, write};
 use crate::sweep::{COLUMNS, read_lines};
 use anyhow::{Context as _, Result, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use zbound_figures::paper::{deviation, mean};
+use zbound_figures::plot::{Axes, Chart, Mark, Panel, Point, Series, color, write};
 
 const EXAMPLES: &str = "\
 Columns: grid, curve, family, graph, d, w, eps, draw, seed, method, features, n, k, tol, solver, rho, bound, exact,
@@ -138,7 +139,7 @@ fn averaged(points: &[(f64, f64)]) -> Vec<Point> {
     groups
         .map(|group| {
             let values: Vec<f64> = group.iter().map(|p| p.1).collect();
-            Point { x: group[0].0, y: crate::figures::mean(&values), sd: crate::figures::deviation(&values) }
+            Point { x: group[0].0, y: mean(&values), sd: deviation(&values) }
         })
         .collect()
 }

@@ -1,17 +1,17 @@
 //! `zbound reproduce`: the figures of the paper, from nothing but this program.
 
 use super::sweep::{RunArgs, exit_code, report as say, write_plan};
-use crate::figures::{FIGURES, Figure, FigureData, Finding, Verdict, chart, findings};
 use crate::output;
-use crate::plot;
-use crate::report::{self, Metadata, Section};
-use crate::sweep::{Config, FigureSpec, Metric, Plan, RunSummary, Store, run};
+use crate::sweep::{Plan, RunSummary, Store, run};
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use zbound::io::write_atomic;
+use zbound_figures::paper::{FIGURES, Figure, Finding};
+use zbound_figures::plot;
+use zbound_figures::report::{self, Metadata, Section, summary};
+use zbound_figures::spec::Config;
 
 const EXAMPLES: &str = "\
 Figures: logp_1, comp_2, comp_rho_fixed_2, KL_1, comp_1, comp_rho_fixed_1, comp_3, hierarchies_greedy_1,
@@ -65,7 +65,7 @@ impl Args {
         let works = self.works()?;
         let mut store = Store::open(&self.out, self.run.resume)?;
         let plans: Vec<&Plan> = works.iter().map(|work| &work.plan).collect();
-        let summary = run(&plans, &mut store, self.run.workers())?;
+        let done = run(&plans, &mut store, self.run.workers())?;
         let mut sections = Vec::new();
         for work in &works {
             sections.push(write_figure(&self.out, work, &store)?);
@@ -73,12 +73,12 @@ impl Args {
         let claims: Vec<Claims<'_>> =
             sections.iter().map(|s| Claims { figure: &s.id, findings: &s.findings }).collect();
         write_json(&self.out.join("claims.json"), &claims)?;
-        let metadata = metadata(&works, &summary);
+        let metadata = metadata(&works, &done);
         write_json(&self.out.join("run.json"), &metadata)?;
         report::write(&self.out.join("report.html"), &sections, &metadata)?;
-        output::print(&summary_text(&sections))?;
-        say(&summary, &self.out);
-        Ok(exit_code(&summary))
+        output::print(&summary(&sections))?;
+        say(&done, &self.out);
+        Ok(exit_code(&done))
     }
 
     fn works(&self) -> Result<Vec<Work>> {
@@ -113,66 +113,18 @@ fn write_figure(out: &Path, work: &Work, store: &Store) -> Result<Section> {
     let folder = out.join(id);
     write_plan(&folder, &work.plan, store)?;
     let spec = work.config.figure.as_ref().with_context(|| format!("{id} has no [figure]"))?;
-    let data = FigureData::new(spec, &work.plan, store);
-    let chart = chart(id, spec, &data);
+    let (section, chart) = Section::new(id, spec, &work.plan, |key| store.get(key));
     for extension in ["svg", "png"] {
         plot::write(&chart, &folder.join(format!("{id}.{extension}")))?;
     }
-    let findings = findings(id, &data);
-    write_json(&folder.join("claims.json"), &Claims { figure: id, findings: &findings })?;
-    let records: Vec<_> = work.plan.jobs.iter().filter_map(|job| store.get(&job.key)).collect();
-    let mut statuses: BTreeMap<String, usize> = BTreeMap::new();
-    records.iter().for_each(|r| *statuses.entry(r.status.clone()).or_default() += 1);
-    Ok(Section {
-        id: id.to_owned(),
-        title: spec.title.clone(),
-        caption: spec.caption.clone(),
-        svg: plot::render(&chart),
-        note: note(spec, &work.plan),
-        findings,
-        records: records.len(),
-        statuses: statuses.into_iter().collect(),
-        seconds: records.iter().filter_map(|r| r.seconds).sum(),
-    })
-}
-
-/// How many draws there are and what is drawn of them.
-fn note(spec: &FigureSpec, plan: &Plan) -> String {
-    let draws = plan.jobs.iter().map(|job| job.instance.draw + 1).max().unwrap_or(0);
-    let each =
-        spec.panels.iter().all(|p| p.rows.iter().all(|m| matches!(m, Metric::Iterations | Metric::GapTrace)));
-    match (each, draws) {
-        (_, 1) => "One draw.".into(),
-        (true, _) => format!("Each of {draws} draws is shown."),
-        (false, _) => format!("Mean over {draws} draws; bands of one standard deviation."),
-    }
+    write_json(&folder.join("claims.json"), &Claims { figure: id, findings: &section.findings })?;
+    Ok(section)
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)? + "\n";
     write_atomic(path, |out| out.write_all(text.as_bytes()))?;
     Ok(())
-}
-
-/// One line per claim.
-fn summary_text(sections: &[Section]) -> String {
-    let mut text = String::new();
-    for section in sections {
-        for finding in &section.findings {
-            let verdict = match finding.verdict {
-                Verdict::Holds => "holds",
-                Verdict::DoesNotHold => "DOES NOT HOLD",
-                Verdict::NoData => "no data",
-            };
-            let numbers = finding.evidence.iter();
-            let numbers: Vec<&str> = numbers
-                .filter(|e| !e.holds || finding.verdict != Verdict::DoesNotHold)
-                .map(|e| e.text.as_str())
-                .collect();
-            text += &format!("{}: {verdict}: {}\n    {}\n", section.id, finding.claim, numbers.join("; "));
-        }
-    }
-    text
 }
 
 fn metadata(works: &[Work], summary: &RunSummary) -> Metadata {

@@ -1,4 +1,4 @@
-//! `zbound sweep` around [`zbound::sweep`]: `config.rs` adds figures to the configuration, `runner.rs` spreads
+//! `zbound sweep` around [`zbound::sweep`]: `config.rs` reads the configuration, `runner.rs` spreads
 //! instances over cores, `eta.rs` says how long the rest will take, `store.rs` keeps the records through crashes and
 //! `tables.rs` writes them for other programs.
 
@@ -10,8 +10,12 @@ mod runner;
 mod store;
 mod tables;
 
-pub(crate) use config::{Config, FigureSpec, Metric, PanelSpec, parse_config, read_config};
+pub(crate) use config::read_config;
 pub(crate) use runner::{RunSummary, run};
-pub(crate) use store::{Store, read_lines};
+pub(crate) use store::Store;
+#[cfg(feature = "figures")]
+pub(crate) use store::read_lines;
 pub(crate) use tables::write_tables;
-pub(crate) use zbound::sweep::{COLUMNS, Instance, Job, Overrides, Plan, SweepRecord, hash};
+#[cfg(feature = "figures")]
+pub(crate) use zbound::sweep::{COLUMNS, SweepRecord, hash};
+pub(crate) use zbound::sweep::{Job, Overrides, Plan};

@@ -177,8 +177,8 @@ fn bad_options_are_one_line_with_a_hint_and_exit_two() {
     }
     for (args, words) in [
         (["--ibound", "wide"], "invalid digit"),
-        (["--method", "magic"], "known: auto, all"),
-        (["--greedy", "many"], "whole number"),
+        (["--method", "magic"], "possible values: auto, all"),
+        (["--greedy", "many"], "a number of features or `auto`"),
         (["--features", "degree:x"], "whole number"),
         (["--solver", "simplex"], "chambolle-pock"),
     ] {

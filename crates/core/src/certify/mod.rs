@@ -20,6 +20,7 @@ mod header_tables;
 pub(crate) mod interval;
 mod limits;
 mod logdet;
+mod points;
 mod slack;
 mod sparse;
 mod spectral;
@@ -35,4 +36,5 @@ pub use certificate::{
 };
 pub use interval::Interval;
 pub use limits::Limits;
+pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};

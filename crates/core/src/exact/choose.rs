@@ -12,9 +12,9 @@ use crate::tables::plan::Plan;
 const ALWAYS_ENUMERATE: usize = 16;
 /// Seconds per table entry of log Z alone, of the sweep back, and of the maximum, on one core of 2020s make
 /// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
-const SUM_SECONDS: f64 = 1.0e-9;
-const MARGINAL_SECONDS: f64 = 3.0e-9;
-const MAXIMUM_SECONDS: f64 = 2.0e-9;
+const SUM_SECONDS: f64 = 1.5e-9;
+const MARGINAL_SECONDS: f64 = 6.0e-9;
+const MAXIMUM_SECONDS: f64 = 3.0e-9;
 /// Seconds per bucket, whatever its size.
 const BUCKET_SECONDS: f64 = 2e-6;
 /// Seconds per state of enumeration with moments: K30 takes a second.

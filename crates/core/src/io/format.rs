@@ -1,10 +1,8 @@
 //! The names of the formats.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
-use crate::error::Error;
+use crate::choice::{Choice, choice_by_name};
 
 /// A model file format.
 ///
@@ -82,38 +80,44 @@ impl Format {
             _ => None,
         }
     }
+}
 
-    /// The names `--format` takes, for messages.
-    pub(super) fn names() -> String {
-        Format::ALL.map(Format::name).join(", ")
+impl Choice for Format {
+    const WHAT: &'static str = "format";
+
+    fn all() -> &'static [Self] {
+        &Format::ALL
+    }
+
+    fn name(self) -> &'static str {
+        Format::name(self)
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Format::Json => "native JSON",
+            Format::Uai => "UAI competition format, MARKOV or BAYES",
+            Format::LibDai => "libDAI factor graph",
+            Format::Coo => "dimod coordinate list with a `# vartype=` line",
+            Format::DimodJson => "dimod's serialised binary quadratic model",
+            Format::Rudy => "max-cut edge list: rudy, Gset, Biq Mac",
+            Format::Qubo => "qbsolv's QUBO file, 0-based",
+            Format::Bq => "sparse QUBO matrix, 1-based",
+        }
+    }
+
+    fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Format::Json => &["native"],
+            Format::LibDai => &["libdai"],
+            Format::DimodJson => &["dimod-json"],
+            Format::Rudy => &["maxcut", "max-cut", "gset", "biqmac", "mc", "rud"],
+            _ => &[],
+        }
     }
 }
 
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    /// Reads a name, in any case; `native`, `libdai`, `dimod-json`, `maxcut`, `gset`, `biqmac`,
-    /// `mc` and `rud` are aliases.
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let lower = name.to_ascii_lowercase();
-        let alias = match lower.as_str() {
-            "native" => Some(Format::Json),
-            "libdai" => Some(Format::LibDai),
-            "dimod-json" => Some(Format::DimodJson),
-            "maxcut" | "max-cut" | "gset" | "biqmac" | "mc" | "rud" => Some(Format::Rudy),
-            _ => None,
-        };
-        alias.or_else(|| Format::ALL.into_iter().find(|f| f.name() == lower)).ok_or_else(|| {
-            Error::Setting(format!("--format {name:?} is unknown, expected one of {}", Format::names()))
-        })
-    }
-}
+choice_by_name!(Format);
 
 #[cfg(test)]
 mod tests {
@@ -143,6 +147,6 @@ mod tests {
             assert_eq!(of(path), Some(name), "{path}");
         }
         assert_eq!((of("a.gsg"), of("a.wel"), of("a.uai.evid"), of("..")), (None, None, None, None));
-        assert!("xyz".parse::<Format>().unwrap_err().to_string().contains("--format"));
+        assert!("xyz".parse::<Format>().unwrap_err().to_string().contains("format `xyz`; known: json"));
     }
 }

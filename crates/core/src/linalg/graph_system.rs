@@ -1,6 +1,8 @@
 //! Linear systems with the sparsity of a graph: envelope elimination, or a Krylov method where the
 //! envelope would not fit.
 
+use crate::deadline::Deadline;
+
 /// A matrix with entries on the diagonal and, both ways, on a graph's edges.
 ///
 /// Elimination does not pivot: matrices are positive definite up to a diagonal scaling, or close.
@@ -11,7 +13,11 @@ pub(crate) struct GraphSystem {
     /// Entries `[(i, j), (j, i)]` of the edge `[i, j]`.
     entries: Vec<[f64; 2]>,
     factor: Option<Envelope>,
+    deadline: Deadline,
 }
+
+/// Rows of a factorisation, or steps of the Krylov method, between two looks at the clock.
+const POLL_EVERY: usize = 16;
 
 /// Above this many multiplications per factorisation the Krylov method takes over.
 const ENVELOPE_WORK: f64 = 4e9;
@@ -25,15 +31,23 @@ const KRYLOV_TOL: f64 = 1e-10;
 impl GraphSystem {
     /// The pattern of a graph on `d` nodes.
     ///
+    /// At the deadline factorisations and solutions are left as they are, without meaning.
+    ///
     /// **Cost** O(d + m) plus the envelope of a reverse Cuthill-McKee order.
-    pub(crate) fn new(d: usize, ends: &[[u32; 2]]) -> Self {
+    pub(crate) fn new(d: usize, ends: &[[u32; 2]], deadline: &Deadline) -> Self {
         let factor = Envelope::new(d, ends);
         GraphSystem {
             ends: ends.to_vec(),
             diagonal: vec![1.0; d],
             entries: vec![[0.0; 2]; ends.len()],
             factor,
+            deadline: deadline.clone(),
         }
+    }
+
+    /// Whether the deadline has passed, so that solutions have no meaning.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.stop().is_some()
     }
 
     /// Sets the matrix and factors it.
@@ -43,7 +57,7 @@ impl GraphSystem {
         self.diagonal.copy_from_slice(diagonal);
         self.entries.copy_from_slice(entries);
         if let Some(envelope) = &mut self.factor {
-            envelope.factor(&self.ends, diagonal, entries);
+            envelope.factor(&self.ends, diagonal, entries, &self.deadline);
         }
     }
 
@@ -90,8 +104,9 @@ impl GraphSystem {
         let target = KRYLOV_TOL * dot(&shadow, &shadow).sqrt();
         let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
         let (mut product, mut direction) = (vec![0.0; n], vec![0.0; n]);
-        for _ in 0..KRYLOV_STEPS {
-            if dot(&residual, &residual).sqrt() <= target {
+        for step in 0..KRYLOV_STEPS {
+            let late = step % POLL_EVERY == POLL_EVERY - 1 && self.deadline.stop().is_some();
+            if late || dot(&residual, &residual).sqrt() <= target {
                 break;
             }
             let next = dot(&shadow, &residual);
@@ -157,7 +172,7 @@ impl Envelope {
         })
     }
 
-    fn factor(&mut self, ends: &[[u32; 2]], diagonal: &[f64], entries: &[[f64; 2]]) {
+    fn factor(&mut self, ends: &[[u32; 2]], diagonal: &[f64], entries: &[[f64; 2]], deadline: &Deadline) {
         self.lower.fill(0.0);
         self.upper.fill(0.0);
         (0..diagonal.len()).for_each(|i| self.pivots[self.position[i] as usize] = diagonal[i]);
@@ -168,6 +183,9 @@ impl Envelope {
             (self.lower[slot], self.upper[slot]) = if a > b { (forth, back) } else { (back, forth) };
         }
         for i in 0..self.first.len() {
+            if i % POLL_EVERY == 0 && deadline.stop().is_some() {
+                return;
+            }
             let at = self.start[i];
             let (lower_done, lower_rest) = self.lower.split_at_mut(at);
             let (upper_done, upper_rest) = self.upper.split_at_mut(at);
@@ -319,7 +337,7 @@ mod tests {
         let d = 64;
         let entry = |e: usize| -0.3 + 0.01 * (e % 17) as f64;
         let entries: Vec<[f64; 2]> = (0..ends.len()).map(|e| [entry(e), entry(3 * e + 1)]).collect();
-        let mut system = GraphSystem::new(d, &ends);
+        let mut system = GraphSystem::new(d, &ends, &Deadline::default());
         system.set(&vec![2.0; d], &entries);
         assert!(residual(&system, d) < 1e-12);
         system.factor = None;
@@ -332,7 +350,7 @@ mod tests {
         ends.extend([[0, 23], [5, 18], [2, 13]]);
         let d = 25;
         let entries: Vec<[f64; 2]> = (0..ends.len()).map(|e| [0.1 - 0.04 * (e % 9) as f64; 2]).collect();
-        let mut system = GraphSystem::new(d, &ends);
+        let mut system = GraphSystem::new(d, &ends, &Deadline::default());
         system.set(&vec![1.7; d], &entries);
         let (nodes, edges) = system.inverse_entries(&mut || false).unwrap();
         for i in 0..d {

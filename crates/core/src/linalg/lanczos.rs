@@ -1,6 +1,7 @@
 //! The smallest eigenvalue of a large symmetric matrix by Lanczos' method.
 
 use super::{Eigen, EigenWork, Square, eigh};
+use crate::deadline::Deadline;
 
 /// An approximate smallest eigenpair.
 pub(crate) struct Smallest {
@@ -16,7 +17,7 @@ pub(crate) struct Smallest {
 const STRIDE: usize = 25;
 
 /// Smallest Ritz pair of the symmetric `apply(x, out)` from the unit vector along `start`, until its
-/// residual is below `tol` or `max_steps` are done. `None` when the start is zero or a value is not finite.
+/// residual is below `tol`, `max_steps` are done or the deadline has passed. `None` when the start is zero or a value is not finite.
 ///
 /// **Cost** per step one product and O(n k) for keeping all k vectors orthogonal.
 pub(crate) fn smallest(
@@ -24,6 +25,7 @@ pub(crate) fn smallest(
     mut start: Vec<f64>,
     tol: f64,
     max_steps: usize,
+    deadline: &Deadline,
 ) -> Option<Smallest> {
     let n = start.len();
     let length = norm(&start);
@@ -47,10 +49,11 @@ pub(crate) fn smallest(
         }
         let length = norm(&next);
         let exhausted = !(length > 1e-14 * alpha[0].abs().max(length)) || step == n;
-        if step % STRIDE == 0 || step == steps || exhausted {
+        let last = step == steps || deadline.stop().is_some();
+        if step % STRIDE == 0 || last || exhausted {
             let ritz = ritz(&alpha, &beta)?;
             let residual = if exhausted { 0.0 } else { length * ritz.1[step - 1].abs() };
-            if residual <= tol || step == steps || exhausted {
+            if residual <= tol || last || exhausted {
                 let mut vector = vec![0.0; n];
                 for (q, c) in basis.iter().zip(&ritz.1) {
                     vector.iter_mut().zip(q).for_each(|(v, q)| *v += c * q);
@@ -108,7 +111,7 @@ mod tests {
             }
         };
         let start = (0..n).map(|i| 1.0 + 0.1 * (i as f64).sin()).collect();
-        let pair = smallest(&mut apply, start, 1e-10, n).unwrap();
+        let pair = smallest(&mut apply, start, 1e-10, n, &Deadline::default()).unwrap();
         let expected = 2.0 - 2.0 * (std::f64::consts::PI / (n + 1) as f64).cos();
         assert!((pair.value - expected).abs() < 1e-9 && pair.residual <= 1e-10);
     }

@@ -7,10 +7,10 @@
 //! depends on the platform, so neither do the bits of a model.
 
 use super::ising::Ising;
+use crate::choice::choice;
 use crate::error::{Error, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use std::str::FromStr;
 
 /// Most couplings that [`generate`] accepts to draw.
 const MAX_EDGES: usize = 100_000_000;
@@ -53,6 +53,18 @@ impl Family {
             Family::LogdetRepulsive => "logdet-repulsive",
             Family::TrwAttractive => "trw-attractive",
             Family::TrwMixed => "trw-mixed",
+        }
+    }
+
+    /// What is drawn, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Family::Gaussian => "fields and couplings N(0, 1)",
+            Family::LogdetAttractive => "fields U(-1/4, 1/4), couplings U(0, 2w)",
+            Family::LogdetMixed => "fields U(-1/4, 1/4), couplings U(-w, w)",
+            Family::LogdetRepulsive => "fields U(-1/4, 1/4), couplings U(-2w, 0)",
+            Family::TrwAttractive => "fields U(-1/20, 1/20), couplings U(0, w)",
+            Family::TrwMixed => "fields U(-1/20, 1/20), couplings U(-w, w)",
         }
     }
 
@@ -127,6 +139,19 @@ impl Graph {
         }
     }
 
+    /// Which pairs are coupled, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Graph::Complete => "every pair",
+            Graph::Grid => "a rectangle, as square as d allows",
+            Graph::Chain => "each spin with the next",
+            Graph::Tree => "a random tree",
+            Graph::Star => "the first spin with every other",
+            Graph::Independent => "no pair",
+            Graph::Regular => "a random 3-regular graph; d even",
+        }
+    }
+
     /// Edges `i < j` on d spins, in lexicographic order.
     fn edges(self, d: usize, seed: u64) -> Vec<(usize, usize)> {
         let mut edges: Vec<(usize, usize)> = match self {
@@ -149,26 +174,8 @@ impl Graph {
     }
 }
 
-macro_rules! from_name {
-    ($kind:ident, $what:literal) => {
-        impl FromStr for $kind {
-            type Err = Error;
-
-            fn from_str(name: &str) -> Result<Self> {
-                $kind::ALL.into_iter().find(|k| k.name() == name).ok_or_else(|| {
-                    let known: Vec<_> = $kind::ALL.iter().map(|k| k.name()).collect();
-                    Error::Setting(format!(
-                        concat!("unknown ", $what, " `{}`; known: {}"),
-                        name,
-                        known.join(", ")
-                    ))
-                })
-            }
-        }
-    };
-}
-from_name!(Family, "family");
-from_name!(Graph, "graph");
+choice!(Family, "family", about);
+choice!(Graph, "graph", about);
 
 /// What to generate.
 #[derive(Clone, Copy, Debug, PartialEq)]

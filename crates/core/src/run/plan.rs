@@ -21,6 +21,29 @@ pub enum MethodChoice {
     List(Vec<Method>),
 }
 
+impl MethodChoice {
+    /// The choices that are not one method, with what they mean.
+    pub const WORDS: [(&str, &str); 2] = [
+        ("auto", "exact when that is cheap, otherwise the bounds that suit the model's size"),
+        ("all", "every method that fits, each for at most a minute unless a time limit is given"),
+    ];
+
+    /// Names of methods, or `auto` or `all` alone; none is `auto`.
+    ///
+    /// # Errors
+    /// An unknown name, or `auto` or `all` beside others.
+    pub fn from_names<S: AsRef<str>>(names: &[S]) -> Result<Self> {
+        match names.iter().map(AsRef::as_ref).collect::<Vec<&str>>()[..] {
+            [] | ["auto"] => Ok(MethodChoice::Auto),
+            ["all"] => Ok(MethodChoice::All),
+            ref several if several.contains(&"auto") || several.contains(&"all") => {
+                Err(Error::Setting("methods auto and all stand alone".into()))
+            }
+            ref several => Ok(MethodChoice::List(several.iter().map(|m| m.parse()).collect::<Result<_>>()?)),
+        }
+    }
+}
+
 /// One question: bounds on the log-partition function of a model at a temperature.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -28,11 +28,11 @@ pub struct MethodSettings {
     /// Seconds.
     pub time_limit: Option<f64>,
     /// Algorithm.
-    pub solver: Option<String>,
+    pub solver: Option<Solver>,
     /// Edge probabilities of trw.
-    pub rho: Option<String>,
+    pub rho: Option<Rho>,
     /// Pairs with constraints in logdet.
-    pub pairwise: Option<String>,
+    pub pairwise: Option<Pairwise>,
     /// The primal step of Chambolle-Pock.
     pub tau: Option<f64>,
     /// The dual one.
@@ -87,7 +87,7 @@ impl MethodSettings {
             .replace("{tau}", &number(self.tau))
             .replace("{sigma}", &number(self.sigma))
             .replace("{tol}", &format!("{:e}", self.tol))
-            .replace("{rho}", self.rho.as_deref().unwrap_or("optimized"))
+            .replace("{rho}", self.rho.unwrap_or_default().name())
     }
 
     /// The same request but for the number of greedy features: what one greedy path can answer.
@@ -106,10 +106,10 @@ impl MethodSettings {
             .with_tol(if self.gap.is_some() { 1e-15 } else { self.tol })
             .with_max_iterations(self.max_iterations)
             .with_time_limit(self.time_limit)
-            .with_solver(self.solver.as_deref().map_or(Ok(Solver::Auto), str::parse).map_err(text)?)
+            .with_solver(self.solver.unwrap_or_default())
             .with_greedy(Greedy::Count(self.k.unwrap_or(3)))
-            .with_rho(rho(self.rho.as_deref())?)
-            .with_pairwise(pairwise(self.pairwise.as_deref())?);
+            .with_rho(self.rho.unwrap_or_default())
+            .with_pairwise(self.pairwise.unwrap_or_default());
         settings.cp_tau = self.tau.unwrap_or(settings.cp_tau);
         settings.cp_sigma = self.sigma.unwrap_or(settings.cp_sigma);
         settings.trace = self.trace;
@@ -156,36 +156,21 @@ impl MethodSettings {
     }
 
     pub(super) fn set_solver(&mut self, name: &str) -> Result<(), String> {
-        self.change(|s| s.solver = Some(name.into()))
+        let value = name.parse().map_err(|e: crate::Error| e.to_string())?;
+        self.change(|s| s.solver = Some(value))
     }
 
     pub(super) fn set_rho(&mut self, name: &str) -> Result<(), String> {
-        self.change(|s| s.rho = Some(name.into()))
+        let value = name.parse().map_err(|e: crate::Error| e.to_string())?;
+        self.change(|s| s.rho = Some(value))
     }
 
     pub(super) fn set_pairwise(&mut self, name: &str) -> Result<(), String> {
-        self.change(|s| s.pairwise = Some(name.into()))
+        let value = name.parse().map_err(|e: crate::Error| e.to_string())?;
+        self.change(|s| s.pairwise = Some(value))
     }
 
     pub(super) fn set_steps(&mut self, tau: f64, sigma: f64) -> Result<(), String> {
         self.change(|s| (s.tau, s.sigma) = (Some(tau), Some(sigma)))
-    }
-}
-
-fn rho(name: Option<&str>) -> Result<Rho, String> {
-    match name {
-        None | Some("optimized") => Ok(Rho::Optimized),
-        Some("uniform") => Ok(Rho::Uniform),
-        Some("resistance") => Ok(Rho::Resistance),
-        Some(other) => Err(format!("rho = `{other}`: expected uniform, resistance or optimized")),
-    }
-}
-
-fn pairwise(name: Option<&str>) -> Result<Pairwise, String> {
-    match name {
-        None | Some("all") => Ok(Pairwise::All),
-        Some("edges") => Ok(Pairwise::Edges),
-        Some("none") => Ok(Pairwise::None),
-        Some(other) => Err(format!("pairwise = `{other}`: expected all, edges or none")),
     }
 }

@@ -57,7 +57,14 @@ pub(crate) struct Broadcast {
 
 impl Broadcast {
     /// Places a table over `item` (sorted like `scope`, the eliminated `variable` last if present), keeping allocations.
-    pub(crate) fn place(&mut self, scope: &[u32], variable: u32, item: &[u32], sizes: &[u32], blocks: Blocks) {
+    pub(crate) fn place(
+        &mut self,
+        scope: &[u32],
+        variable: u32,
+        item: &[u32],
+        sizes: &[u32],
+        blocks: Blocks,
+    ) {
         self.inner.clear();
         self.outer.clear();
         let (mut next, mut stride) = (0, 1);

@@ -3,8 +3,8 @@
 //! Generalised arc consistency, driven by a queue of factors. Each removal names its factor, so that a
 //! verifier can replay it by looking at one table. The trail can be unwound, which is all a search needs.
 
-use crate::model::FactorModel;
 use crate::certify::Removal;
+use crate::model::FactorModel;
 use std::collections::VecDeque;
 
 /// Factor named by removals that are decisions of a search, not deductions.

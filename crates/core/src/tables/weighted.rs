@@ -39,7 +39,8 @@ fn sum_out_with(theta: &mut [f64], weight: f64, message: &mut [f64], want_law: b
         let mut total = [0.0; LANES];
         for x in 0..states {
             let place = &mut theta[x * run + start..];
-            let e = exp_lanes(&zip(&load(place, width, f64::NEG_INFINITY), &reference, |t, r| t * inverse - r));
+            let e =
+                exp_lanes(&zip(&load(place, width, f64::NEG_INFINITY), &reference, |t, r| t * inverse - r));
             total = zip(&total, &e, |s, e| s + e);
             if want_law {
                 place[..width].copy_from_slice(&e[..width]);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use zbound::io::{Format, ReadOptions, read, read_evidence};
 use zbound::{Model, Source};
 
+use super::proofs::public_data;
 use super::{states, value};
 
 /// log Z by brute force against values recomputed in double precision.
@@ -15,16 +16,6 @@ fn log_z(model: &Model) -> f64 {
     let values: Vec<f64> = states(model.d()).map(|x| value(model, &x)).collect();
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     max + values.iter().map(|v| (v - max).exp()).sum::<f64>().ln()
-}
-
-fn data() -> Option<PathBuf> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("ZBOUND_DATA").map_or(PathBuf::from(default), PathBuf::from);
-    let found = folder.is_dir().then_some(folder.clone());
-    if found.is_none() {
-        eprintln!("SKIPPED: no public instances at {} (set ZBOUND_DATA)", folder.display());
-    }
-    found
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -53,7 +44,7 @@ const REFUSED: [(&str, usize, &str); 14] = [
 
 #[test]
 fn every_public_file_is_read_or_refused_as_documented() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = public_data() else { return };
     let refused: HashMap<_, _> = REFUSED.iter().map(|&(name, line, words)| (name, (line, words))).collect();
     let (mut read_count, mut refused_count) = (0, 0);
     for path in files(&folder) {
@@ -84,7 +75,7 @@ type Evidence = (&'static str, &'static str, &'static [(usize, u32)], usize);
 
 #[test]
 fn evidence_files_of_every_dialect_are_read() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = public_data() else { return };
     let expected: [Evidence; 8] = [
         ("merlin/cancer.uai", "merlin/cancer.evid", &[(1, 0)], 0),
         ("merlin/paskin.uai", "merlin/paskin.evid", &[], 1),
@@ -125,7 +116,7 @@ fn table(path: &Path) -> Vec<HashMap<String, String>> {
 
 #[test]
 fn max_cut_files_have_their_published_sizes_in_every_encoding() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = public_data() else { return };
     let size = |name: &str| {
         let model = read(&folder.join(name), &ReadOptions::default()).unwrap();
         let f = model.polynomial().unwrap();
@@ -144,7 +135,7 @@ fn max_cut_files_have_their_published_sizes_in_every_encoding() {
 
 #[test]
 fn pairwise_tables_have_their_published_coefficients() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = public_data() else { return };
     let near = |cell: &str, ours: f64, digits: f64| {
         let published: f64 = cell.parse().unwrap();
         assert!((ours - published).abs() <= digits * (1.0 + published.abs()), "{ours} against {cell}");
@@ -185,7 +176,7 @@ fn pairwise_tables_have_their_published_coefficients() {
 
 #[test]
 fn small_tables_have_their_published_log_z() {
-    let Some(folder) = data() else { return };
+    let Some(folder) = public_data() else { return };
     let check = |path: PathBuf, expected: f64| {
         let found = log_z(&read(&path, &ReadOptions::default()).unwrap());
         let error = (found - expected).abs();

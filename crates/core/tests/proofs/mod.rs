@@ -2,13 +2,16 @@
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
 pub mod certificates;
+pub mod data;
 pub mod extremes;
 pub mod reference;
 pub mod tables;
 
 pub use certificates::*;
+pub use data::public_data;
 pub use extremes::*;
 pub use reference::*;
+use std::io::Write;
 pub use tables::*;
 use zbound::certify::Interval;
 use zbound::linalg::{Eigen, EigenWork, Square, eigh};
@@ -62,6 +65,16 @@ impl Random {
 /// Cases to run: `full` when ZBOUND_FULL is set.
 pub fn cases(fast: usize, full: usize) -> usize {
     if std::env::var_os("ZBOUND_FULL").is_some() { full } else { fast }
+}
+
+/// Says how often a promise of docs/reliability.md was put to the test, and appends it to `$ZBOUND_COUNTS`.
+pub fn tally(promise: u32, what: &str, count: usize) {
+    println!("promise {promise}: {count} {what}");
+    if let Some(path) = std::env::var_os("ZBOUND_COUNTS") {
+        let mut log = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        // One write a line, so that lines of tests running side by side stay whole.
+        log.write_all(format!("promise\t{promise}\t{what}\t{count}\n").as_bytes()).unwrap();
+    }
 }
 
 /// A random pairwise model with some couplings missing.

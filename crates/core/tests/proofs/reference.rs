@@ -1,17 +1,20 @@
-//! Stored instances with quantities computed by two independent means.
+//! Stored instances with quantities computed by two independent means (`golden/README.md`).
 
 use zbound::{FeatureSpec, Ising, Problem};
 
-/// The parsed file, or `None` (said loudly) where it is absent.
-pub fn reference() -> Option<serde_json::Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/reference.json");
-    match std::fs::read_to_string(path) {
-        Ok(text) => Some(serde_json::from_str(&text).unwrap()),
-        Err(_) => {
-            println!("SKIPPED: no reference data at {path}");
-            None
-        }
-    }
+/// Small models with the value of every bound.
+pub fn golden_instances() -> Vec<serde_json::Value> {
+    instances(include_str!("../golden/instances.json"))
+}
+
+/// Models of ten spins with the error of another solver's combination of trees, moments and triangles.
+pub fn golden_combined() -> Vec<serde_json::Value> {
+    instances(include_str!("../golden/combined.json"))
+}
+
+fn instances(text: &str) -> Vec<serde_json::Value> {
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    file["instances"].as_array().unwrap().clone()
 }
 
 pub fn reference_model(instance: &serde_json::Value) -> Ising {

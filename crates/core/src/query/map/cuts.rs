@@ -1,6 +1,7 @@
 //! Cycle inequalities on the moments of (1, x): which ones are violated, and f with them added.
 
 use crate::certify::Cut;
+use crate::choice::choice;
 use crate::error::Result;
 use crate::linalg::Square;
 use crate::model::{Ising, Polynomial};
@@ -18,6 +19,31 @@ pub enum Cuts {
     /// `1 + s z_i z_j + t z_i z_k + st z_j z_k >= 0` for every triple of z = (1, x).
     Triangle,
 }
+
+impl Cuts {
+    /// Every choice.
+    pub const ALL: [Cuts; 3] = [Cuts::None, Cuts::Pairwise, Cuts::Triangle];
+
+    /// The name used everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cuts::None => "none",
+            Cuts::Pairwise => "pairwise",
+            Cuts::Triangle => "triangle",
+        }
+    }
+
+    /// What they are, on one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Cuts::None => "no inequality beside the moment matrix",
+            Cuts::Pairwise => "the probabilities of every pair of spins are nonnegative",
+            Cuts::Triangle => "those, and every triangle of spins",
+        }
+    }
+}
+
+choice!(Cuts, "cuts", about);
 
 /// The triangle `1 + s X_ab + t X_ac + st X_bc >= 0`, a < b < c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

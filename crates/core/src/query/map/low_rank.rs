@@ -7,6 +7,7 @@
 
 use super::quadratic::Quadratic;
 use super::random::Normal;
+use crate::deadline::Deadline;
 use crate::linalg::lanczos::{Smallest, dot, norm, smallest};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
@@ -42,8 +43,11 @@ const CONFIRM: usize = 800;
 pub(super) fn solve(p: &Quadratic, constant: f64, tol: f64, seed: u64, monitor: &mut Monitor<'_>) -> Outcome {
     let n = p.n();
     let rank = starting_rank(n);
-    let mut point = Point::random(p, rank, seed);
+    let mut point = Point::random(p, rank, seed, monitor.deadline());
     for _ in 0..SWEEPS {
+        if monitor.interrupted().is_some() {
+            break;
+        }
         point.sweep(p);
     }
     point.refresh(p);
@@ -115,14 +119,15 @@ struct Point {
     /// S R.
     gradient: Vec<f64>,
     y: Vec<f64>,
+    deadline: Deadline,
 }
 
 impl Point {
-    fn random(p: &Quadratic, rank: usize, seed: u64) -> Self {
+    fn random(p: &Quadratic, rank: usize, seed: u64, deadline: &Deadline) -> Self {
         let n = p.n();
         let mut rows = Normal::new(seed).vector(n * rank);
         rows.chunks_exact_mut(rank).for_each(normalize);
-        Point { rank, gradient: vec![0.0; rows.len()], rows, y: vec![0.0; n] }
+        Point { rank, gradient: vec![0.0; rows.len()], rows, y: vec![0.0; n], deadline: deadline.clone() }
     }
 
     /// One round of exact maximisation over each row in turn.
@@ -165,7 +170,7 @@ impl Point {
         let largest = y.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         // All vectors are kept: not more than 128 MiB of them.
         let steps = steps.min((1 << 24) / p.n()).max(20);
-        smallest(&mut apply, start, 1e-12 * largest, steps)
+        smallest(&mut apply, start, 1e-12 * largest, steps, &self.deadline)
     }
 
     /// The smallest eigenpair of S and the shift that makes S positive: a short run, and a long one from there
@@ -200,12 +205,16 @@ impl Point {
     fn step(&mut self, p: &Quadratic, radius: &mut f64) -> bool {
         let before = self.value();
         for _ in 0..12 {
+            if self.deadline.stop().is_some() {
+                return true;
+            }
             let (direction, predicted, at_boundary) = self.truncated_cg(p, *radius);
             let mut trial = Point {
                 rank: self.rank,
                 rows: self.rows.clone(),
                 gradient: vec![0.0; self.rows.len()],
                 y: self.y.clone(),
+                deadline: self.deadline.clone(),
             };
             trial.rows.iter_mut().zip(&direction).for_each(|(v, u)| *v += u);
             trial.rows.chunks_exact_mut(self.rank).for_each(normalize);
@@ -248,6 +257,9 @@ impl Point {
         let enough = first * first.sqrt().min(0.1);
         let mut predicted = 0.0;
         for _ in 0..INNER {
+            if self.deadline.stop().is_some() {
+                break;
+            }
             self.hessian(p, &direction, &mut product);
             let curvature = dot(&direction, &product);
             let alpha = rz / curvature;
@@ -285,7 +297,9 @@ impl Point {
                 row[r] = t * pair.vector[i];
                 normalize(row);
             }
-            let mut trial = Point { rank: r + 1, gradient: vec![0.0; rows.len()], rows, y: self.y.clone() };
+            let gradient = vec![0.0; rows.len()];
+            let (y, deadline) = (self.y.clone(), self.deadline.clone());
+            let mut trial = Point { rank: r + 1, gradient, rows, y, deadline };
             trial.refresh(p);
             if trial.value() > self.value() {
                 *self = trial;

@@ -142,8 +142,9 @@ impl Map {
         settings.validate()?;
         check_memory(f.d() + 1, settings)?;
         let start = Instant::now();
-        let share = settings.time_limit_secs.map(|limit| RELAXATION_SHARE * limit);
-        let share = settings.clone().with_time_limit(share);
+        let deadline = settings.ends();
+        let limit = deadline.is_limited().then(|| RELAXATION_SHARE * deadline.seconds_left());
+        let share = settings.for_part(&deadline, limit);
         let mut monitor = Monitor::new(&share, ITERATIONS, observer);
         let linear = |features: &Features| features.is_linear();
         let mut resolved = None;
@@ -163,8 +164,7 @@ impl Map {
             }
         };
         let iterations = monitor.iterations;
-        let left = settings.time_limit_secs.map(|limit| (limit - start.elapsed().as_secs_f64()).max(0.0));
-        let rest = settings.clone().with_time_limit(left);
+        let rest = settings.for_part(&deadline, None);
         let assignment = assignment(f, &found, &rest, &mut Monitor::new(&rest, usize::MAX, observer));
         let solution =
             MapSolution { features: resolved, iterations, ..finish(f, found, assignment, settings) };
@@ -237,8 +237,10 @@ fn finish(f: &Polynomial, found: Found, assignment: Vec<i8>, settings: &Settings
                 solution.relaxation_gap = Some(gap);
             }
             // The solver's own idea of the gap is an estimate; the word `converged` is about the proved one.
-            let allowed = (2.0 * settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
-            if solution.stop == StopReason::Converged && !(gap <= allowed) {
+            let allowed = (settings.tol * bound.phi().abs()).max(1e-13 * f.l1_norm()).max(1e-300);
+            if gap <= allowed {
+                solution.stop = StopReason::Converged;
+            } else if solution.stop == StopReason::Converged {
                 solution.stop = StopReason::Stalled;
             }
             solution.upper = Some(bound);

@@ -3,7 +3,7 @@
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
 use super::{Factor, Found, cuts};
-use crate::certify::{Certificate, CertifiedBound, Cut, Form};
+use crate::certify::{Certificate, CertifiedBound, Cut, QuantumPoint};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
@@ -89,9 +89,7 @@ fn prove(
 /// Rows of `sqrt(n rho)` for the constant and the single spins, from the Gibbs state behind the proof; empty when
 /// the features lack one of them.
 fn factor(certificate: &Certificate, features: &Features, d: usize) -> Factor {
-    let Some(Form::Spectral { eigen, .. }) = certificate.components.first().map(|c| &c.form) else {
-        return Factor::NONE;
-    };
+    let Some(QuantumPoint { eigen, .. }) = certificate.quantum_point() else { return Factor::NONE };
     let place = |set: VarSet| features.sets().iter().position(|s| *s == set);
     let wanted = std::iter::once(VarSet::EMPTY).chain((0..d).map(VarSet::singleton));
     let Some(places) = wanted.map(place).collect::<Option<Vec<usize>>>() else { return Factor::NONE };

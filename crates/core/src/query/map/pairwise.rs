@@ -47,7 +47,7 @@ pub(super) fn solve(
         }
         return found;
     }
-    let first = dense(f, ising, &p, &[], settings.tol, monitor);
+    let first = dense(f, ising, &p, &[], 0.5 * settings.tol, monitor);
     if kind == Cuts::None {
         return first.0;
     }
@@ -103,7 +103,7 @@ fn tighten(
     if best_cuts.is_empty() {
         return best.0;
     }
-    let (found, _) = dense(f, ising, p, &best_cuts, settings.tol, monitor);
+    let (found, _) = dense(f, ising, p, &best_cuts, 0.5 * settings.tol, monitor);
     if found.bound() < best.0.bound() {
         return found;
     }
@@ -167,7 +167,7 @@ fn factored(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Found {
-    let point = low_rank::solve(p, ising.constant(), settings.tol, settings.seed, monitor);
+    let point = low_rank::solve(p, ising.constant(), 0.5 * settings.tol, settings.seed, monitor);
     let shift = p.scale * point.shift;
     let y: Vec<f64> = point.y.iter().map(|v| p.scale * v + shift).collect();
     let primal = ising.constant() + p.scale * point.value;

@@ -7,7 +7,7 @@ use super::program::{Program, Triple};
 use super::separate::triangles;
 use super::space::Space;
 use super::two_tree::{Base, Joint, TwoTree};
-use crate::certify::{Certificate, Form};
+use crate::certify::Certificate;
 use crate::error::Result;
 use crate::features::Features;
 use crate::model::{Ising, VarSet};
@@ -222,7 +222,7 @@ fn parameters(ising: &Ising, space: &Space, eps: f64) -> Vec<f64> {
 fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u32>> {
     let position: HashMap<[u32; 2], u32> =
         space.pairs.iter().enumerate().map(|(e, &ends)| (ends, e as u32)).collect();
-    let lists = match trw.and_then(certified) {
+    let lists = match trw.and_then(Certificate::graphs) {
         Some(lists) => lists,
         None => first_forests(ising),
     };
@@ -235,14 +235,6 @@ fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u
     forests.sort();
     forests.dedup();
     forests
-}
-
-fn certified(certificate: &Certificate) -> Option<Vec<Vec<[u32; 2]>>> {
-    let edges = |form: &Form| match form {
-        Form::Elimination { polynomial, .. } => Some(polynomial.pairwise_part().edges().to_vec()),
-        _ => None,
-    };
-    certificate.components.iter().map(|c| edges(&c.form)).collect()
 }
 
 fn first_forests(ising: &Ising) -> Vec<Vec<[u32; 2]>> {

@@ -73,6 +73,10 @@ const BARRIER_FLOOR: f64 = 1e-13;
 /// Largest square of the relative error that an inexact solve may leave in M.
 const PREDICTOR_ERROR: f64 = 1e-2;
 
+/// Operations of a step with the structured system, in units of n^3: two scalings, the closed inverse, the preconditioner's
+/// factorisation and the steps to the boundary. Conjugate gradients come on top and look at the clock themselves.
+const ADVANCE: f64 = 150.0;
+
 /// Solves `program` to relative gap `tol`; `eps` only turns values into those the monitor shows.
 pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor<'_>) -> Outcome {
     let mut work = EigenWork::default();
@@ -89,6 +93,11 @@ pub(super) fn solve(program: &Program, tol: f64, eps: f64, monitor: &mut Monitor
         }
         if let Some(stop) = stop {
             return best.stopped(stop);
+        }
+        let n = program.f.n() as f64;
+        let operations = if dense { (moments as f64).powi(3) / 3.0 } else { ADVANCE * n.powi(3) };
+        if !monitor.deadline().may_begin(operations) {
+            return best.stopped(StopReason::TimeLimit);
         }
         let next = program.advance(&point, barrier, dense, &mut work, monitor);
         if let Some((next, lower, upper)) = next.and_then(|p| program.values(&p).map(|(l, u)| (p, l, u))) {

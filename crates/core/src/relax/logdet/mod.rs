@@ -51,6 +51,13 @@ pub struct LogDet;
 /// Working memory per entry of an n x n matrix: some 120 matrices, cuts of all pairs included.
 const BYTES_PER_ENTRY: u64 = 1000;
 
+/// Operations before the first iteration, in units of n^3: an eigendecomposition and two determinants.
+const START: f64 = 10.0;
+
+/// Operations after the last, in units of n^3: two eigendecompositions, up to six determinants, and the four products of
+/// the certificate.
+const ENDING: f64 = 28.0;
+
 impl Relaxation for LogDet {
     /// # Errors
     /// A model with terms of arity above two, a solver other than `Auto` and `InteriorPoint`, bad
@@ -64,6 +71,12 @@ impl Relaxation for LogDet {
         settings.validate()?;
         let model = applicable(problem, settings)?;
         let mut monitor = Monitor::new(settings, MAX_ITERATIONS, observer);
+        let cube = (model.d() as f64 + 1.0).powi(3);
+        monitor.reserve(ENDING * cube);
+        if !monitor.deadline().may_begin(START * cube) {
+            let solution = Solution::new(Method::LogDet, StopReason::TimeLimit);
+            return Ok(solution.finish(None, settings.tol, problem, monitor));
+        }
         let program = in_units_of_eps(model, problem.eps(), settings);
         let outcome = interior_point::solve(&program, 0.5 * settings.tol, problem.eps(), &mut monitor);
         report(problem, settings, &program, outcome, monitor)

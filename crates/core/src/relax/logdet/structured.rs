@@ -64,7 +64,7 @@ impl<'a> StructuredSystem<'a> {
 
     /// Solves until `|G^T residual G|^2 <= tolerance`, the size of the residual relative to T1.
     ///
-    /// `interrupted` is polled now and then and ends the iteration early.
+    /// `interrupted` is polled at every iteration and ends the iteration early.
     pub(super) fn solve(
         &self,
         rhs: &Square,
@@ -78,7 +78,7 @@ impl<'a> StructuredSystem<'a> {
         let mut rz = residual.dot(&z);
         let (mut smallest, mut since) = (size, 0);
         for iteration in 0..MAX_CG {
-            if size <= tolerance || since >= CG_PATIENCE || (iteration % 8 == 7 && interrupted()) {
+            if size <= tolerance || since >= CG_PATIENCE || (iteration > 0 && interrupted()) {
                 break;
             }
             let hp = self.apply(&p);

@@ -1,5 +1,6 @@
 //! Naive mean field: independent spins, coordinate ascent, polynomials of any arity.
 
+use crate::deadline::Deadline;
 use crate::model::Polynomial;
 use crate::relax::forest::log_cosh;
 
@@ -13,32 +14,47 @@ pub(super) struct Incidence {
     /// Coefficient and the range of the other spins in `others`.
     terms: Vec<(f64, usize, usize)>,
     others: Vec<u32>,
+    deadline: Deadline,
 }
 
 impl Incidence {
+    /// Searches end early at the deadline.
+    ///
     /// **Cost** O(sum of squared arities).
-    pub(super) fn new(f: &Polynomial) -> Self {
+    pub(super) fn new(f: &Polynomial, deadline: &Deadline) -> Self {
         let ising = f.pairwise_part();
-        let mut lists: Vec<Vec<(f64, Vec<u32>)>> = vec![Vec::new(); f.d()];
-        for (i, j, v) in ising.triples().filter(|t| t.2 != 0.0) {
-            lists[i].push((v, vec![j as u32]));
-            lists[j].push((v, vec![i as u32]));
+        let pairs = || ising.triples().filter(|t| t.2 != 0.0);
+        let higher = || f.terms().iter().filter(|t| t.1 != 0.0);
+        let mut start = vec![0usize; f.d() + 1];
+        pairs().for_each(|(i, j, _)| [i, j].into_iter().for_each(|k| start[k + 1] += 1));
+        higher().for_each(|(set, _)| set.iter().for_each(|k| start[k + 1] += 1));
+        (0..f.d()).for_each(|k| start[k + 1] += start[k]);
+        let mut next = start.clone();
+        let mut terms = vec![(0.0, 0, 0); start[f.d()]];
+        let mut others = Vec::with_capacity(2 * ising.edges().len());
+        let mut put = |k: usize, v: f64, rest: &mut dyn Iterator<Item = usize>| {
+            let from = others.len();
+            others.extend(rest.map(|j| j as u32));
+            terms[next[k]] = (v, from, others.len());
+            next[k] += 1;
+        };
+        for (i, j, v) in pairs() {
+            put(i, v, &mut std::iter::once(j));
+            put(j, v, &mut std::iter::once(i));
         }
-        for (set, v) in f.terms().iter().filter(|t| t.1 != 0.0) {
+        for (set, v) in higher() {
             for i in set.iter() {
-                lists[i].push((*v, set.iter().filter(|&j| j != i).map(|j| j as u32).collect()));
+                put(i, *v, &mut set.iter().filter(|&j| j != i));
             }
-        }
-        let (mut start, mut terms, mut others) = (vec![0], Vec::new(), Vec::new());
-        for list in lists {
-            for (v, rest) in list {
-                terms.push((v, others.len(), others.len() + rest.len()));
-                others.extend(rest);
-            }
-            start.push(terms.len());
         }
         let fields = ising.fields().to_vec();
-        Incidence { d: f.d(), constant: ising.constant(), fields, start, terms, others }
+        let deadline = deadline.clone();
+        Incidence { d: f.d(), constant: ising.constant(), fields, start, terms, others, deadline }
+    }
+
+    /// Whether the deadline has passed.
+    pub(super) fn is_late(&self) -> bool {
+        self.deadline.stop().is_some()
     }
 
     /// Number of spins.
@@ -113,7 +129,7 @@ impl Incidence {
                     flipped = true;
                 }
             }
-            if !flipped {
+            if !flipped || self.is_late() {
                 break;
             }
         }

@@ -51,7 +51,7 @@ impl Bracket {
             None => {
                 let lifted = Lifted::new(&self.problem)?;
                 let small = self.problem.features().len() <= KEEP;
-                match lifted.space(&self.problem, &self.matrix).filter(|_| small) {
+                match lifted.space(&self.problem, &self.matrix, monitor.deadline()).filter(|_| small) {
                     Some((space, warm)) => {
                         Some(Kept::new(lifted, space, &warm, &self.problem, settings, &mut monitor))
                     }

@@ -4,8 +4,10 @@
 //! iterate. The entropy is its own barrier and the temperature the path parameter. For features
 //! with many coinciding products V_perp is large and [`super::interior_point`] takes over.
 
+use super::normal_matrix::perp_operations;
 use super::path_newton::{DualSpace, Near};
 use super::ties::Ties;
+use crate::deadline::Deadline;
 use crate::features::Classes;
 use crate::linalg::{EigenWork, Gibbs, Square, eigenvalues, multiply, power_norm};
 use faer::Par;
@@ -18,6 +20,9 @@ const ROUNDING: f64 = 1e-11;
 
 /// Any Y whose entries sum to zero over every class, held as a full matrix.
 pub(crate) struct General {
+    deadline: Deadline,
+    /// Those of a Newton system.
+    operations: f64,
     classes: Arc<Classes>,
     a: Square,
     norm: f64,
@@ -34,10 +39,12 @@ pub(crate) struct General {
 
 impl General {
     /// The space for A in V.
-    pub(crate) fn new(classes: Arc<Classes>, a: Square, threads: usize) -> Self {
+    pub(crate) fn new(classes: Arc<Classes>, a: Square, threads: usize, deadline: &Deadline) -> Self {
         let n = classes.n();
         let par = if threads > 1 && n > 64 { Par::rayon(threads) } else { Par::Seq };
         General {
+            deadline: deadline.clone(),
+            operations: perp_operations(&classes),
             norm: power_norm(&a),
             a,
             rho: Square::zeros(n),
@@ -127,6 +134,9 @@ impl DualSpace for General {
         if let (0.0, Some(ready)) = (tilt, self.ready.take()) {
             out.copy_from_slice(&ready);
             return true;
+        }
+        if !self.deadline.may_begin(self.operations) {
+            return false;
         }
         let Some(moments) = self.ties.solve(gibbs, tilt, out) else { return false };
         if tilt == 0.0 {

@@ -12,6 +12,7 @@
 
 use super::general::{feasible_value, spectral_sum};
 use super::moment_system::MomentSystem;
+use super::normal_matrix::moment_operations;
 use super::soft_state::SoftState;
 use super::stopping::{Progress, Units};
 use crate::features::Classes;
@@ -75,7 +76,11 @@ pub(crate) fn minimise(
         let _ = monitor.iteration(units.phi(method.primal), units.phi(method.dual));
         return method.into_outcome(StopReason::Converged);
     }
+    let operations = moment_operations(classes);
     let stop = loop {
+        if !monitor.deadline().may_begin(operations) {
+            break StopReason::TimeLimit;
+        }
         let Some(centring) = method.centre() else { break StopReason::NumericalTrouble };
         let allowed = units.allowed(relative_tol, method.dual);
         let least = LAST_MU * allowed;
@@ -169,7 +174,11 @@ impl<'a> Method<'a> {
         self.hottest = power_norm(self.a).max(1e-12);
         if let Some(y) = warm {
             self.mu = WARM.0 * self.hottest;
-            if self.begin(y, monitor) && self.centre().is_some_and(|c| c.distance < WARM.1) {
+            let system = moment_operations(self.classes);
+            if self.begin(y, monitor)
+                && monitor.deadline().may_begin(system)
+                && self.centre().is_some_and(|c| c.distance < WARM.1)
+            {
                 return true;
             }
         }
@@ -277,7 +286,10 @@ impl<'a> Method<'a> {
     /// One more step for the moments: they err like the root of the gap.
     fn polish(&mut self, centring: &Centring, least: f64, monitor: &mut Monitor<'_>) {
         let done = centring.distance < POLISHED && self.mu <= least;
-        if done || !self.advance(centring, least, monitor) {
+        if done
+            || !self.advance(centring, least, monitor)
+            || !monitor.deadline().may_begin(moment_operations(self.classes))
+        {
             return;
         }
         if let Some(last) = self.centre().filter(|last| last.distance < centring.distance.min(1.0)) {

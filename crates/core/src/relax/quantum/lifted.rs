@@ -3,6 +3,7 @@
 use super::moments::{linear_moments, named_moments, state_moments};
 use super::path_newton::{self, Pace};
 use super::{Diagonal, General, chambolle_pock, interior_point, moments_are_smaller};
+use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::features::Classes;
 use crate::linalg::{Eigen, EigenWork, Gibbs, Square, eigh};
@@ -161,7 +162,7 @@ impl Lifted {
             y.iter_mut().for_each(|v| *v -= mean);
             y
         });
-        let mut space = Diagonal::new(self.matrix, ratio);
+        let mut space = Diagonal::new(self.matrix, ratio, monitor.deadline());
         let tol = task.settings.tol;
         let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, tol, units, monitor);
         let moments = linear_moments(&space.ahead(&outcome.state), task.problem);
@@ -180,7 +181,7 @@ impl Lifted {
         let Task { problem, settings, .. } = *task;
         let (scaled, units) = (self.scaled(self.ratio(problem)), self.units(problem));
         let warm = self.start(task).map(|s| self.dual_start(classes, s, problem));
-        let mut space = General::new(classes.clone(), scaled, settings.threads);
+        let mut space = General::new(classes.clone(), scaled, settings.threads, monitor.deadline());
         let outcome = path_newton::minimise(&mut space, warm.as_deref(), pace, settings.tol, units, monitor);
         let fitted = space.fitted().map(<[f64]>::to_vec);
         let moments = fitted.unwrap_or_else(|| state_moments(classes, &outcome.state));
@@ -230,11 +231,16 @@ impl Lifted {
     }
 
     /// V_perp and the dual point of `start` in it, where Newton's method there comes first.
-    pub(super) fn space(&self, problem: &Problem, start: &Square) -> Option<(General, Vec<f64>)> {
+    pub(super) fn space(
+        &self,
+        problem: &Problem,
+        start: &Square,
+        deadline: &Deadline,
+    ) -> Option<(General, Vec<f64>)> {
         let classes = self.classes.as_ref().filter(|c| start.n() == c.n())?;
         let newton = Algorithm::Newton(Pace::Fast);
         (self.algorithms(Solver::Auto)[0] == newton).then(|| {
-            let space = General::new(classes.clone(), self.scaled(self.ratio(problem)), 1);
+            let space = General::new(classes.clone(), self.scaled(self.ratio(problem)), 1, deadline);
             (space, self.dual_start(classes, start, problem))
         })
     }

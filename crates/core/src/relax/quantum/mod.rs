@@ -25,7 +25,7 @@ use crate::linalg::Square;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
 pub(crate) use bracket::Bracket;
 pub(crate) use class_rows::Rows;
 use diagonal::{Ahead, Diagonal};
@@ -62,6 +62,12 @@ const FALLBACK_ITERATIONS: usize = 2_000;
 /// Relative gap below which Chambolle-Pock would add nothing.
 const CLOSE: f64 = 1e-5;
 
+/// Operations of an eigendecomposition, in units of n^3.
+pub(crate) const DECOMPOSITION: f64 = 9.0;
+/// Operations between the last iteration and the certified bound, in units of n^3: the state at the final temperature,
+/// perhaps completed, the moments one step ahead, and the two products of the certificate.
+const ENDING: f64 = 2.0 * DECOMPOSITION + 9.0;
+
 impl Quantum {
     /// A solve that starts from `F'`, a matrix of the problem's size.
     pub(crate) fn from_matrix(start: Square) -> Self {
@@ -72,12 +78,8 @@ impl Quantum {
     /// features; solutions of other methods are ignored.
     #[must_use]
     pub fn from_solution(solution: &Solution) -> Self {
-        let component = solution.certificate.as_ref().and_then(|c| c.components.first());
-        let start = match component.map(|c| &c.form) {
-            Some(Form::Spectral { matrix, .. }) => Some(matrix.clone()),
-            _ => None,
-        };
-        Quantum { start }
+        let point = solution.certificate.as_ref().and_then(Certificate::quantum_point);
+        Quantum { start: point.map(|point| point.matrix.clone()) }
     }
 }
 
@@ -96,11 +98,23 @@ impl Relaxation for Quantum {
             _ => NEWTON_ITERATIONS,
         };
         let mut monitor = Monitor::new(settings, default_iterations, observer);
+        let cube = (problem.features().len() as f64).powi(3);
+        monitor.reserve(ENDING * cube);
+        if !monitor.deadline().may_begin(DECOMPOSITION * cube) {
+            return Ok(Solution::new(Method::Quantum, StopReason::TimeLimit).finish(
+                None,
+                settings.tol,
+                problem,
+                monitor,
+            ));
+        }
         let lifted = Lifted::new(problem)?;
         let constant = lifted.constant;
         let mut algorithms = lifted.algorithms(solver).into_iter();
         let first = algorithms.next().unwrap_or(Algorithm::ChambollePock);
-        let task = Task { problem, settings, start: self.start.as_ref() };
+        // The other half of the tolerance is for the width of the certificate.
+        let halved = settings.clone().with_tol((0.5 * settings.tol).max(1e-15));
+        let task = Task { problem, settings: &halved, start: self.start.as_ref() };
         let mut point = lifted.run(first, &task, &mut monitor);
         for algorithm in algorithms.filter(|_| settings.solver == Solver::Auto) {
             let first_order = algorithm == Algorithm::ChambollePock;
@@ -110,7 +124,7 @@ impl Relaxation for Quantum {
             }
             monitor.allow(if first_order { FALLBACK_ITERATIONS } else { NEWTON_ITERATIONS }, settings);
             let lifted = Lifted::new(problem)?;
-            let task = Task { problem, settings, start: None };
+            let task = Task { problem, settings: &halved, start: None };
             point = point.better(lifted.run(algorithm, &task, &mut monitor));
         }
         Ok(finish(problem, constant, point, solver, settings.tol, monitor))
@@ -135,11 +149,12 @@ fn choose(problem: &Problem, settings: &Settings) -> Result<Solver> {
 }
 
 fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
-    let n = problem.features().len() as u64;
-    let classes = if problem.features().is_linear() { 0 } else { n * (n + 1) / 2 };
+    let n = problem.features().len() as f64;
+    let classes = if problem.features().is_linear() { 0.0 } else { n * (n + 1.0) / 2.0 };
     // (1, x): six n x n matrices. Otherwise the normal equations have at most N <= n(n+1)/2 unknowns
     // and n(n+1)/2 rows; N is rarely above a quarter of that.
-    let needed = 8 * (6 * n * n + classes / 4 * classes);
+    // The conversion saturates.
+    let needed = (8.0 * (6.0 * n * n + 0.25 * classes * classes)) as u64;
     let what = format_args!("the quantum relaxation with {n} features");
     settings.require_memory(needed, what, "ask for fewer features")
 }

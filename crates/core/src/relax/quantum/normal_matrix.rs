@@ -45,16 +45,30 @@ impl NormalMatrix {
     }
 }
 
-/// Whether Newton systems cost less in the moments than in V_perp.
-pub(crate) fn moments_are_smaller(classes: &Classes) -> bool {
+/// Operations of a Newton system in the moments: its assembly and its factorisation.
+pub(crate) fn moment_operations(classes: &Classes) -> f64 {
     let n = classes.n() as f64;
-    let pairs = 0.5 * n * (n + 1.0);
-    let (inside, perp) = (classes.len() as f64, pairs - classes.len() as f64);
+    let (pairs, inside) = (0.5 * n * (n + 1.0), classes.len() as f64);
     let assembly = match classes.len() < ROWS_UP_TO * classes.n() {
         true => pairs * (inside * inside + n * n),
         false => pairs * pairs * SCATTER_COST,
     };
-    perp > SMALL_PERP && assembly + inside.powi(3) / 3.0 < perp * perp * (pairs + perp / 3.0)
+    assembly + inside.powi(3) / 3.0
+}
+
+/// Operations of a Newton system in V_perp.
+pub(crate) fn perp_operations(classes: &Classes) -> f64 {
+    let n = classes.n() as f64;
+    let pairs = 0.5 * n * (n + 1.0);
+    let perp = pairs - classes.len() as f64;
+    perp * perp * (pairs + perp / 3.0)
+}
+
+/// Whether Newton systems cost less in the moments than in V_perp.
+pub(crate) fn moments_are_smaller(classes: &Classes) -> bool {
+    let n = classes.n() as f64;
+    let perp = 0.5 * n * (n + 1.0) - classes.len() as f64;
+    perp > SMALL_PERP && moment_operations(classes) < perp_operations(classes)
 }
 
 /// Up to this many dimensions V_perp is taken.

@@ -8,7 +8,7 @@ mod barrier;
 mod derivatives;
 
 use super::{Quantum, Relaxation};
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack};
+use crate::certify::{Certificate, CertifiedBound, Component, Form, QuantumPoint, Slack};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::{Polynomial, VarSet};
@@ -88,9 +88,9 @@ fn check(problem: &Problem, settings: &Settings) -> Result<()> {
             settings.solver.name()
         )));
     }
-    let n = problem.features().len() as u64;
-    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences.
-    let needed = 8 * (2 * (n * (n + 1) / 2).pow(2) + 2 * n.pow(3));
+    let n = problem.features().len() as f64;
+    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences; the conversion saturates.
+    let needed = (8.0 * (2.0 * (n * (n + 1.0) / 2.0).powi(2) + 2.0 * n.powi(3))) as u64;
     settings.require_memory(
         needed,
         format_args!("metric learning with {n} features"),
@@ -115,7 +115,7 @@ fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Mon
         let size = (constant + barrier.primal(moments)).abs().max(1.0);
         // Below that the smallest eigenvalues are rounding, and further stages would follow it.
         let is_noise = barrier.eigen.values[0] < NOISE;
-        let is_last = 2.0 * n * mu <= 0.5 * tol * size || is_noise;
+        let is_last = 2.0 * n * mu <= 0.4 * tol * size || is_noise;
         let is_near = mu <= NEAR * size;
         for _ in 0..PER_STAGE {
             let primal = eps * (constant + barrier.primal(moments));
@@ -235,11 +235,11 @@ fn polished(
     let flat = Problem::new(f, features.clone())?.with_temperature(near_zero)?;
     let inner = quantum_settings(settings, monitor).with_tol(tol.clamp(1e-12, 1e-3));
     let solution = Quantum::default().solve_with(&flat, &inner, &mut monitor.relay())?;
-    let component = solution.certificate.and_then(|c| c.components.into_iter().next());
-    let Some(Form::Spectral { features, matrix, eigen }) = component.map(|c| c.form) else {
+    let Some(QuantumPoint { matrix, eigen }) = solution.certificate.and_then(Certificate::into_quantum_point)
+    else {
         return Err(Error::Certificate("the tangent could not be bounded".into()));
     };
-    let form = Form::Tangent { features, eta, point: barrier.eigen.clone(), matrix, eigen };
+    let form = Form::Tangent { features: features.clone(), eta, point: barrier.eigen.clone(), matrix, eigen };
     Ok(Certificate {
         eps,
         slack: Slack::default(),

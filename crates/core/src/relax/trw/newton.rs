@@ -123,16 +123,25 @@ pub(super) fn settle(
             return true;
         }
         let step = point.step(model, rho, system);
-        let Some(next) = backtrack(model, rho, point, &step) else { return false };
+        let Some(next) = backtrack(model, rho, point, &step, system) else { return false };
         *point = next;
     }
     point.size <= target
 }
 
 /// The longest of the steps 1, 1/2, 1/4, ... that shrinks the error.
-fn backtrack(model: &Scaled, rho: &[f64], point: &MessagePoint, step: &Messages) -> Option<MessagePoint> {
+fn backtrack(
+    model: &Scaled,
+    rho: &[f64],
+    point: &MessagePoint,
+    step: &Messages,
+    system: &GraphSystem,
+) -> Option<MessagePoint> {
     let mut t = 1.0;
     for _ in 0..12 {
+        if system.is_late() {
+            return None;
+        }
         let moved = point.messages.iter().zip(step).map(|(m, s)| [m[0] + t * s[0], m[1] + t * s[1]]);
         let next = MessagePoint::new(model, rho, moved.collect());
         if next.size <= (1.0 - 0.1 * t) * point.size {
@@ -157,6 +166,9 @@ pub(super) fn cool(
     let stages = (heat.ln() / COOLING.ln()).ceil() as i32;
     let mut messages = vec![[0.0; 2]; rho.len()];
     for stage in 0..stages {
+        if system.is_late() {
+            break;
+        }
         let hot = model.times(COOLING.powi(stage - stages));
         let mut point = MessagePoint::new(&hot, rho, messages);
         settle(&hot, rho, &mut point, system, STAGE_TOL, &mut |_| stop());

@@ -3,6 +3,7 @@
 use super::simplex_qp::SimplexQp;
 use super::spanning::{DisjointSets, cover, max_spanning_forest, stars};
 use super::wilson::{SAMPLES, sampled_frequencies};
+use crate::deadline::Deadline;
 use crate::linalg::graph_system::GraphSystem;
 
 /// Distance from the wanted edge probabilities at which a decomposition is exact.
@@ -105,7 +106,10 @@ fn effective_resistance(d: usize, ends: &[[u32; 2]], stop: &mut dyn FnMut() -> b
     }
     // Grounding one node per component makes the Laplacian regular and leaves resistances alone.
     (0..d).filter(|&i| sets.find(i as u32) == i as u32).for_each(|i| diagonal[i] += 1.0);
-    let mut laplacian = GraphSystem::new(d, ends);
+    let mut laplacian = GraphSystem::new(d, ends, &Deadline::default());
+    if stop() {
+        return None;
+    }
     laplacian.set(&diagonal, &vec![[-1.0; 2]; ends.len()]);
     let (nodes, edges) = laplacian.inverse_entries(stop)?;
     let resistance =

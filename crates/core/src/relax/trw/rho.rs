@@ -109,6 +109,9 @@ impl<'a> RhoSearch<'a> {
         let point = (&self.inner.rho[..], &self.inner.primal);
         let mut quadratic = QuadraticModel::new(self.model, point, &mut self.system, (&self.least, &kept));
         for (forest, w) in self.mixture.forests.iter().zip(&self.goal) {
+            if stop() {
+                return false;
+            }
             quadratic.push(forest.edges(), *w);
         }
         let fraction = if self.full_step { MODEL_GAP } else { ROUGH_MODEL_GAP };

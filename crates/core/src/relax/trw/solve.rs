@@ -41,7 +41,7 @@ fn start(job: &Job<'_>, mixture: &Mixture, rho: &[f64]) -> (Best, Point) {
 /// Newton on the messages at the mixture's edge probabilities; every point is tried as a bound.
 pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let rho = mixture.rho(job.model.ends.len());
-    let mut system = GraphSystem::new(job.model.d, &job.model.ends);
+    let mut system = GraphSystem::new(job.model.d, &job.model.ends, monitor.deadline());
     let (mut best, mut point) = start(job, &mixture, &rho);
     let mut lower = point.value;
     let mut stop = monitor.interrupted();
@@ -132,7 +132,7 @@ fn descend(
 /// Conditional gradient on the edge probabilities around the Newton solve.
 pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let model = job.model;
-    let mut system = GraphSystem::new(model.d, &model.ends);
+    let mut system = GraphSystem::new(model.d, &model.ends, monitor.deadline());
     let rho = mixture.rho(model.ends.len());
     let (mut best, mut lower_point) = start(job, &mixture, &rho);
     let mut lower = lower_point.value - best_vertex(model, &rho, &lower_point).1;

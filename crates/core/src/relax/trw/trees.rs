@@ -103,6 +103,11 @@ impl Mixture {
         (Mixture::new(model, &edges, &weights), note)
     }
 
+    /// The first forest alone.
+    pub(super) fn first(&self) -> Self {
+        Mixture { forests: self.forests.iter().take(1).cloned().collect(), weights: vec![1.0] }
+    }
+
     /// Edge appearance probabilities.
     pub(crate) fn rho(&self, m: usize) -> Vec<f64> {
         let mut rho = vec![0.0; m];

@@ -6,7 +6,12 @@ use crate::exact::vector::exp;
 
 /// States by position, each the likeliest given those after it, or drawn from their law when `uniform` gives numbers in
 /// [0, 1). On an exact layout that is a state of positive weight; elsewhere it need not be.
-pub(super) fn decode(layout: &Layout, side: &Side, eps: f64, mut uniform: Option<&mut dyn FnMut() -> f64>) -> Vec<u32> {
+pub(super) fn decode(
+    layout: &Layout,
+    side: &Side,
+    eps: f64,
+    mut uniform: Option<&mut dyn FnMut() -> f64>,
+) -> Vec<u32> {
     let (model, structure) = (&layout.model, &layout.structure);
     let mut states = vec![0u32; model.d()];
     let mut scores: Vec<f64> = Vec::new();

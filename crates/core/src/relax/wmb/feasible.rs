@@ -69,7 +69,8 @@ fn descend(
         }
         let Some(&v) = order.get(at) else { return Ending::Found };
         let value = |s: &usize| likely[v].get(*s).copied().unwrap_or(0.0);
-        let Some(best) = propagator.states(v).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.cmp(a))) else {
+        let Some(best) = propagator.states(v).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.cmp(a)))
+        else {
             return Ending::Exhausted;
         };
         decisions.push((at, propagator.trail().len(), best));

@@ -35,7 +35,8 @@ impl Scopes {
 pub(super) fn order(model: &FactorModel, left: &[Vec<u32>], limit: f64, seed: u64) -> Vec<u32> {
     let d = model.d();
     let size = |v: u32| left[v as usize].len() as f64;
-    let mut scopes = Scopes { start: vec![0], members: Vec::new(), is_live: Vec::new(), near: vec![Vec::new(); d] };
+    let mut scopes =
+        Scopes { start: vec![0], members: Vec::new(), is_live: Vec::new(), near: vec![Vec::new(); d] };
     let mut scope: Vec<u32> = Vec::new();
     for factor in model.factors() {
         scope.clear();

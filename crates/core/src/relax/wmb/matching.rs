@@ -110,7 +110,15 @@ impl Sweep<'_> {
     }
 
     /// The message of `c` once its table has gained `weight * log factor`.
-    fn resend(&mut self, side: &mut Side, c: usize, slot: usize, blocks: Blocks, place: &Broadcast, factor: &[f64]) {
+    fn resend(
+        &mut self,
+        side: &mut Side,
+        c: usize,
+        slot: usize,
+        blocks: Blocks,
+        place: &Broadcast,
+        factor: &[f64],
+    ) {
         let weight = side.now.weights[c] * self.eps;
         let laws = &mut self.scratch.laws[slot];
         let fresh = &mut self.scratch.fresh[slot];

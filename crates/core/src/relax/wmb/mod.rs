@@ -106,7 +106,9 @@ impl Proofs<'_> {
                     Err(error) => self.failure = Some(error.to_string()),
                 }
             }
-            Sense::Lower => self.offer_witness(Witness::Tables { elimination, allowed: layout.allowed.clone() }),
+            Sense::Lower => {
+                self.offer_witness(Witness::Tables { elimination, allowed: layout.allowed.clone() })
+            }
         }
     }
 
@@ -155,7 +157,8 @@ impl Proofs<'_> {
         if self.upper.is_some() || self.lower.is_some() {
             let components = self.upper.map(|(_, component)| component).into_iter().collect();
             let witness = self.lower.map(|(_, witness)| witness);
-            solution.certificate = Some(Certificate { eps: self.eps, slack: Slack::default(), components, witness });
+            solution.certificate =
+                Some(Certificate { eps: self.eps, slack: Slack::default(), components, witness });
         }
         solution.iterations = monitor.iterations;
         solution.seconds = monitor.seconds();

@@ -86,7 +86,9 @@ impl<'a> Sweep<'a> {
         for p in 0..self.model.d() {
             let bucket = self.structure.bucket(p);
             match step {
-                Some(step) if bucket.len() > 1 && self.model.sizes[p] > 1 => self.match_bucket(side, p, step, poll)?,
+                Some(step) if bucket.len() > 1 && self.model.sizes[p] > 1 => {
+                    self.match_bucket(side, p, step, poll)?
+                }
                 _ => {
                     for c in bucket.clone() {
                         self.send(side, c, p, poll)?;
@@ -101,7 +103,13 @@ impl<'a> Sweep<'a> {
     }
 
     /// The message of `c`.
-    fn send(&mut self, side: &mut Side, c: usize, p: usize, poll: &mut Poll<'_, '_>) -> Result<(), StopReason> {
+    fn send(
+        &mut self,
+        side: &mut Side,
+        c: usize,
+        p: usize,
+        poll: &mut Poll<'_, '_>,
+    ) -> Result<(), StopReason> {
         let (blocks, items) = self.place(c, p);
         let weight = side.now.weights[c] * self.eps;
         let range = self.structure.message(c);
@@ -176,7 +184,15 @@ impl<'a> Sweep<'a> {
     }
 
     /// Adds up the tables of `c` over one block, every state of the eliminated variable.
-    fn gather(&mut self, side: &Side, c: usize, block: usize, blocks: Blocks, states: usize, items: &[Source]) {
+    fn gather(
+        &mut self,
+        side: &Side,
+        c: usize,
+        block: usize,
+        blocks: Blocks,
+        states: usize,
+        items: &[Source],
+    ) {
         let theta = &mut self.scratch.theta;
         theta.clear();
         theta.resize(blocks.size * states, 0.0);
@@ -230,7 +246,8 @@ impl<'a> Sweep<'a> {
         while self.scratch.folded.len() < children.len() {
             self.scratch.folded.push(Vec::new());
         }
-        for (place, out) in self.scratch.places[first_child..].iter().zip(&mut self.scratch.folded).take(children.len())
+        for (place, out) in
+            self.scratch.places[first_child..].iter().zip(&mut self.scratch.folded).take(children.len())
         {
             out.clear();
             out.resize(place.entries(), 0.0);
@@ -243,7 +260,8 @@ impl<'a> Sweep<'a> {
             for (state, run) in scratch.theta.chunks_exact_mut(blocks.size).enumerate() {
                 entropy -= joint(run, &side.messages[here.clone()], inverse, &side.above[here.clone()]);
                 marginal[state] += sum(run);
-                let places = scratch.places[first_child..].iter().zip(&mut scratch.folded).take(children.len());
+                let places =
+                    scratch.places[first_child..].iter().zip(&mut scratch.folded).take(children.len());
                 for (place, out) in places {
                     place.fold(run, &mut out[place.base(block, state)..]);
                 }

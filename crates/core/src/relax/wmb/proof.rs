@@ -34,5 +34,11 @@ pub(super) fn elimination(
     }
     // A factor whose variables all have one state left is a number; the first mini-bucket is early enough for it.
     let factor_home = structure.factor_home.clone();
-    WeightedElimination { removals: removals.to_vec(), order: model.order.clone(), mini_buckets, factor_home, shifts }
+    WeightedElimination {
+        removals: removals.to_vec(),
+        order: model.order.clone(),
+        mini_buckets,
+        factor_home,
+        shifts,
+    }
 }

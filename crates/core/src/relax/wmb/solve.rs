@@ -238,7 +238,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         if let Some(width) = self.wishes.ibound {
             return (width.min(60) as f64 + 1.0).exp2();
         }
-        let affordable = 0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
+        let affordable =
+            0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
         let memory = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
         // A few large tables take most of what there is.
         (32.0 * affordable.min(memory) / self.model.d().max(1) as f64).max(16.0)
@@ -351,7 +352,13 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut outcome = Ok(());
         if let Some(boxed) = boxed {
             let work = boxed.structure.work();
-            boxes.room *= if work < 0.5 * target { 2.0 } else if work > 2.0 * target { 0.5 } else { 1.0 };
+            boxes.room *= if work < 0.5 * target {
+                2.0
+            } else if work > 2.0 * target {
+                0.5
+            } else {
+                1.0
+            };
             let mut track = Track::new(Sense::Lower, Arc::new(boxed));
             for _ in 0..if track.layout.is_exact() { 1 } else { BOX_PASSES } {
                 outcome = self.pass(&mut track);

@@ -171,7 +171,10 @@ impl<'a> Builder<'a> {
 
     /// Decides every mini-bucket. Where tables with zeros do not fit together, `choose` is given their scope and
     /// the sizes and may name a position to restrict to a single state; those are returned.
-    pub(super) fn build(mut self, mut choose: impl FnMut(&[u32], &[u32]) -> Option<u32>) -> (Structure, Vec<u32>) {
+    pub(super) fn build(
+        mut self,
+        mut choose: impl FnMut(&[u32], &[u32]) -> Option<u32>,
+    ) -> (Structure, Vec<u32>) {
         let mut fixed = Vec::new();
         self.out.factor_home = vec![0; self.model.factors()];
         for p in 0..self.model.d() {

@@ -3,6 +3,7 @@
 
 use super::LARGE;
 use super::pair_preconditioner::PairPreconditioner;
+use crate::deadline::Deadline;
 use crate::linalg::{Gibbs, multiply};
 
 /// Conjugate gradient steps per system; more are never worth a decomposition.
@@ -15,6 +16,7 @@ const TAIL: f64 = 1e-2;
 /// Products with the Hessian at one state, and solutions of Newton systems.
 #[derive(Default)]
 pub(super) struct DiagonalHessian {
+    deadline: Deadline,
     rank: usize,
     kernel: Vec<f64>,
     scaled: Vec<f64>,
@@ -23,6 +25,11 @@ pub(super) struct DiagonalHessian {
 }
 
 impl DiagonalHessian {
+    /// Systems are left as they are at the deadline.
+    pub(super) fn new(deadline: &Deadline) -> Self {
+        DiagonalHessian { deadline: deadline.clone(), ..DiagonalHessian::default() }
+    }
+
     /// Number of eigenvalues that matter for systems solved to `accuracy`.
     fn weighty(gibbs: &Gibbs, accuracy: f64) -> usize {
         let n = gibbs.n();
@@ -101,7 +108,7 @@ impl DiagonalHessian {
         let mut p = z.clone();
         let mut rz = dot(&residual, &z);
         for _ in 0..MAX_STEPS {
-            if !(norm(&residual) > target) || !(rz > 0.0) {
+            if !(norm(&residual) > target) || !(rz > 0.0) || self.deadline.stop().is_some() {
                 break;
             }
             self.apply(gibbs, density, &p, &mut image, &mut block);

@@ -9,6 +9,7 @@ mod quick;
 mod start;
 
 use super::path_newton::{DualSpace, Near, Schedule};
+use crate::deadline::Deadline;
 use crate::linalg::{EigenWork, Gibbs, Square, eigenvalues_of, eigh_in_place, multiply};
 pub(crate) use ahead::Ahead;
 use direct::Direct;
@@ -46,8 +47,8 @@ const LARGE: usize = 300;
 const DIRECT: usize = 48;
 
 impl Diagonal {
-    /// The space for `A = ratio * f`, f of zero diagonal.
-    pub(crate) fn new(f: Square, ratio: f64) -> Self {
+    /// The space for `A = ratio * f`, f of zero diagonal; Newton systems are left as they are at the deadline.
+    pub(crate) fn new(f: Square, ratio: f64, deadline: &Deadline) -> Self {
         Diagonal {
             start: Start::new(&f, ratio),
             density: vec![0.0; f.n()],
@@ -55,7 +56,7 @@ impl Diagonal {
             ratio,
             logs: false,
             follower: Follower::default(),
-            hessian: DiagonalHessian::default(),
+            hessian: DiagonalHessian::new(deadline),
             quick: Quick::default(),
             direct: Direct::default(),
         }

@@ -3,6 +3,7 @@
 use super::{COARSE, DualSpace, Near, Outcome, READY, Units};
 use crate::linalg::{EigenWork, Gibbs};
 use crate::observer::Monitor;
+use crate::relax::quantum::DECOMPOSITION;
 use crate::solution::StopReason;
 
 const MAX_TRIALS: usize = 30; // step lengths tried along one direction
@@ -42,7 +43,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         if near {
             walk.begin(1.0);
         }
-        if !(walk.residual < limit) {
+        let n = walk.state.n() as f64;
+        if !near || !(walk.residual < limit) && walk.monitor.deadline().may_begin(DECOMPOSITION * n.powi(3)) {
             walk.restart();
         }
         walk
@@ -89,7 +91,7 @@ impl<'a, 'm> Walk<'a, 'm> {
 
     /// Accepts the trial point whatever it is.
     fn begin(&mut self, t: f64) {
-        let residual = self.evaluate_trial(t);
+        let residual = self.evaluate_at(t);
         self.failed = !residual.is_finite();
         self.accept(t, residual);
     }
@@ -108,6 +110,15 @@ impl<'a, 'm> Walk<'a, 'm> {
     /// Decomposes at `trial_y` and temperature `t`, following the accepted state if that will do; the
     /// residual, NaN on failure.
     fn evaluate_trial(&mut self, t: f64) -> f64 {
+        let n = self.state.n() as f64;
+        if !self.monitor.deadline().may_begin(DECOMPOSITION * n.powi(3)) {
+            return f64::NAN;
+        }
+        self.evaluate_at(t)
+    }
+
+    /// The same whatever the time: for the first state and the last, which are accounted for.
+    fn evaluate_at(&mut self, t: f64) -> f64 {
         self.monitor.eigendecompositions += 1;
         let only = self.state.partial && self.t > SHORT * t;
         let near = Near { state: &self.state, y: &self.y, t: self.t, only };
@@ -206,7 +217,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     pub(super) fn finish(mut self, primal: f64, stop: StopReason) -> Outcome {
         if self.t != 1.0 && !self.failed {
             self.trial_y.copy_from_slice(&self.y);
-            let residual = self.evaluate_trial(1.0);
+            let residual = self.evaluate_at(1.0);
             self.failed = !residual.is_finite();
             self.accept(1.0, residual);
         }

@@ -1,0 +1,34 @@
+//! Comparisons behind `zbound bench`: every method side by side, the quantum relaxation in units of one
+//! eigendecomposition, the combined bound against its parts.
+//!
+//! Nothing here prints: a comparison is a value that can be written as JSON or as a table, and what is worth saying
+//! on the way is handed to the caller. Times of single operations are the business of `crates/core/benches`.
+
+pub mod combined;
+mod memory;
+pub mod methods;
+mod qics;
+pub mod quantum;
+
+/// Version in every document.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Seconds in a unit that suits them.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_naturally() {
+        assert_eq!([2e-5, 0.0123, 7.0].map(duration), ["20 us", "12.3 ms", "7.00 s"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! Plots, report pages and the figures of the paper, all made from the records of sweeps.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`spec`] | how a sweep's configuration says what is drawn of it |
+//! | [`plot`] | charts as SVG and PNG |
+//! | [`paper`] | the paper's figures, and what the data say about its claims |
+//! | [`report`] | one HTML page of figures and claims |
+
+pub mod paper;
+pub mod plot;
+pub mod report;
+pub mod spec;
