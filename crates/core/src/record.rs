@@ -327,7 +327,7 @@ impl<'a> Recorder<'a> {
                 steps.iter().map(step).collect()
             }),
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
-            state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
+            state_marginals: solution.state_marginals.as_ref().map(|free| self.model.state_laws(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
             standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
             effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
@@ -375,7 +375,7 @@ impl<'a> Recorder<'a> {
             marginals: (exact.has_marginals() && !exact.means.is_empty())
                 .then(|| self.marginals(&exact.means)),
             state_marginals: (exact.has_marginals() && exact.means.is_empty())
-                .then(|| self.state_marginals(&exact.state_marginals)),
+                .then(|| self.model.state_laws(&exact.state_marginals)),
             pairwise: self.pairwise(exact.has_marginals().then_some(&exact.pairwise)),
             entropy: finite(exact.entropy).filter(|_| !impossible),
             max_f: finite(exact.max_f).filter(|_| !impossible),
@@ -404,16 +404,6 @@ impl<'a> Recorder<'a> {
     fn marginals(&self, means: &[f64]) -> Vec<f64> {
         let probability: Vec<f64> = means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect();
         self.model.expand(&probability, f64::from)
-    }
-
-    fn state_marginals(&self, free: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut out = self.model.expand(free, |state| vec![f64::from(state)]);
-        for (i, state) in self.model.fixed().iter().enumerate() {
-            if let Some(state) = *state {
-                out[i] = (0..self.model.cardinality(i)).map(|s| f64::from(u8::from(s == state))).collect();
-            }
-        }
-        out
     }
 
     fn pairwise(&self, moments: Option<&[(u32, u32, f64)]>) -> Option<Vec<(usize, usize, f64)>> {

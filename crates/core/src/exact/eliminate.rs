@@ -185,6 +185,16 @@ impl Upward {
         Upward { log_sum, offset: buckets.offset, bounds, buckets, messages }
     }
 
+    /// `eps log sum_x exp(f/eps)` with the constant, and its enclosure.
+    pub(crate) fn total(&self, eps: f64, constant: f64) -> (f64, Enclosure) {
+        match self.log_sum == f64::NEG_INFINITY {
+            true => (self.log_sum, self.bounds),
+            false => {
+                (eps * self.log_sum + self.offset + constant, self.bounds.plus(Enclosure::point(constant)))
+            }
+        }
+    }
+
     /// The answer when no state is allowed.
     fn impossible(buckets: Buckets, d: usize) -> Self {
         let bounds = Enclosure::point(f64::NEG_INFINITY);

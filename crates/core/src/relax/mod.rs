@@ -1,5 +1,6 @@
 //! One file per bound.
 
+mod bethe;
 mod combined;
 pub(crate) mod forest;
 mod logdet;
@@ -11,6 +12,7 @@ mod quantum_greedy;
 mod trw;
 mod wmb;
 
+pub use bethe::Bethe;
 pub use combined::Combined;
 pub use logdet::LogDet;
 pub use mean_field::MeanField;

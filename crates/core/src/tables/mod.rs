@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub(crate) mod order;
 pub(crate) mod plan;
 pub(crate) mod propagate;
+pub(crate) mod reduce;
 pub(crate) mod spare;
 pub(crate) mod table;
 pub(crate) mod view;

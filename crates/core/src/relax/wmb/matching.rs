@@ -96,6 +96,9 @@ impl Sweep<'_> {
         if home == NONE {
             return vec![1.0; fresh.len()];
         }
+        if side.is_stale {
+            return above.iter().map(|&q| f64::from(q)).collect();
+        }
         let inverse = 1.0 / (side.now.weights[home as usize] * self.eps);
         let change = |k: usize| {
             let x = fresh[k] - old[k];

@@ -6,6 +6,7 @@
 //! moves weights, [`solve`] makes the tables larger as long as memory and time allow.
 
 mod boxes;
+mod decode;
 mod feasible;
 mod greedy;
 mod matching;

@@ -222,6 +222,7 @@ impl<'a> Sweep<'a> {
             }
         }
         side.has_laws = true;
+        side.is_stale = false;
         Ok(())
     }
 

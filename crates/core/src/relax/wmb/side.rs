@@ -31,8 +31,10 @@ pub(super) struct Side {
     pub(super) messages: Vec<f64>,
     /// By message: the law that the rest of the model gives its variables, from the last backward pass.
     pub(super) above: Vec<f32>,
-    /// Whether `messages` and `above` belong together.
+    /// Whether something has come back yet.
     pub(super) has_laws: bool,
+    /// Whether the messages have been replaced in vain since: then `above` still belongs to the best numbers.
+    pub(super) is_stale: bool,
     /// By mini-bucket: entropy of the eliminated variable given the others, where a bucket is split.
     pub(super) entropies: Vec<f32>,
     /// By position: the law of each variable, flat, from the first mini-bucket.
@@ -64,6 +66,7 @@ impl Side {
             messages: vec![0.0; structure.message_entries()],
             above: vec![0.0; structure.message_entries()],
             has_laws: false,
+            is_stale: false,
             entropies: vec![0.0; structure.len()],
             marginals: vec![0.0; sizes.iter().map(|&k| k as usize).sum()],
         }

@@ -1,6 +1,6 @@
 //! The search: small tables first, then as large as memory and time allow; every pass is a bound and the best is kept.
 
-use super::boxes::BoxSource;
+use super::boxes::Boxes;
 use super::feasible;
 use super::orders;
 use super::pass::Poll;
@@ -13,6 +13,8 @@ use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// Table entries that propagation may look at: a fraction of a second.
@@ -42,8 +44,14 @@ const GROWTH: f64 = 8.0;
 /// Passes that a new stage must have time for.
 const WORTHWHILE_PASSES: f64 = 5.0;
 
+/// Passes that compare orders on small tables.
+const FIRST_PASSES: usize = 3;
+
 /// Passes of one stage.
 const MOST_PASSES: usize = 30;
+
+/// Passes on one box whose buckets are split.
+const BOX_PASSES: usize = 4;
 
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
@@ -98,6 +106,7 @@ pub(super) struct Run<'a, 'm, 'o> {
     pass_secs: f64,
     verify_secs: f64,
     until: f64,
+    boxes: Option<Boxes>,
     /// `eps log` of the number of joint states: what log Z has above phi.
     entropy: f64,
 }
@@ -118,6 +127,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             pass_secs: PASS_SECS,
             verify_secs: VERIFY_SECS,
             until: f64::INFINITY,
+            boxes: None,
             entropy,
         }
     }
@@ -153,12 +163,15 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut order = 0;
         let mut best_gap = f64::INFINITY;
         for (k, candidate) in candidates.iter().enumerate() {
-            if let Err(stop) = self.stage(candidate, target, 3, propagator) {
-                self.confirm(check);
-                return stop;
-            }
-            if self.gap() < best_gap {
-                (order, best_gap) = (k, self.gap());
+            let gap = match self.stage(candidate, target, FIRST_PASSES, propagator) {
+                Ok(gap) => gap,
+                Err(stop) => {
+                    self.confirm(check);
+                    return stop;
+                }
+            };
+            if gap < best_gap {
+                (order, best_gap) = (k, gap);
             }
             if self.is_done() {
                 break;
@@ -174,7 +187,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             let Some(next) = self.next_target(target) else { break };
             target = next;
             match self.stage(&order, target, MOST_PASSES, propagator) {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(stop) => return self.finish(stop, check),
             }
         }
@@ -255,14 +268,14 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         upper.value - lower.value <= self.wishes.tol * upper.value.abs().max(self.wishes.eps)
     }
 
-    /// Both sides along `order` at about `target` of work a pass, for at most `passes` passes.
+    /// Both sides along `order`, and how far apart they came to be, at about `target` of work a pass, for at most `passes` passes.
     fn stage(
         &mut self,
         order: &[u32],
         target: f64,
         passes: usize,
         propagator: &mut Propagator<'_>,
-    ) -> Result<(), StopReason> {
+    ) -> Result<f64, StopReason> {
         let sizes = self.model.cardinalities();
         let model = Reduced::new(self.model, sizes, order, &self.left);
         self.has_zeros = model.has_zeros();
@@ -273,28 +286,92 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         self.until = self.monitor.seconds() + self.seconds_left() - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
-        let mut lower = self.lower_track(&layout, rule, &upper, propagator)?;
+        let mut lower = self.lower_track(&layout, &upper, propagator)?;
         let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
         for _ in 1..passes {
-            if let Some(lower) = &mut lower
-                && (lower.best.is_none() || !lower.layout.is_exact())
-            {
-                self.pass(lower)?;
+            let before = self.found.lower.as_ref().map_or(f64::NEG_INFINITY, |b| b.value);
+            match &mut lower {
+                Some(lower) => self.pass(lower)?,
+                None => self.box_round(&layout, rule, target, propagator)?,
             }
             if layout.is_exact() || self.is_done() {
                 break;
             }
             self.pass(&mut upper)?;
-            let gain =
-                upper.gain + lower.as_ref().map_or(0.0, |l| if l.layout.is_exact() { 0.0 } else { l.gain });
-            if gain
-                < slow
-                    * self.gap().min(upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps))
-            {
+            let after = self.found.lower.as_ref().map_or(before, |b| b.value);
+            let gain = upper.gain + if after > before { after - before } else { 0.0 };
+            let scale = upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps);
+            if gain < slow * self.gap().min(scale) {
                 break;
             }
         }
-        Ok(())
+        // Boxes are sought along every order in turn: there the upper side decides.
+        let own = lower.as_ref().and_then(|l| l.best.as_ref()).map_or(0.0, |b| b.value);
+        Ok(upper.best.as_ref().map_or(f64::INFINITY, |b| b.value - own))
+    }
+
+    /// The lower side on the layout of the upper one, unless that is exact or zeros stand in the way.
+    fn lower_track(
+        &mut self,
+        layout: &Arc<Layout>,
+        upper: &Track,
+        propagator: &mut Propagator<'_>,
+    ) -> Result<Option<Track>, StopReason> {
+        if layout.is_exact() {
+            // The sum is exact: the same numbers prove both sides.
+            if let Some(best) = upper.best.clone()
+                && best.beats(self.found.lower.as_ref(), Sense::Lower)
+            {
+                self.found.lower = Some(best);
+            }
+            return Ok(None);
+        }
+        if !self.has_zeros {
+            return Ok(Some(Track::new(Sense::Lower, layout.clone())));
+        }
+        if self.boxes.is_none() && !self.found.is_stateless {
+            self.find_state(propagator)?;
+            let random = ChaCha8Rng::seed_from_u64(self.wishes.seed);
+            let state = self.found.state.clone();
+            self.boxes = state.map(|state| Boxes::new(state, self.found.marginals.as_ref(), random));
+        }
+        Ok(None)
+    }
+
+    /// One pass of the lower side on the next box, several if its buckets are split.
+    fn box_round(
+        &mut self,
+        layout: &Arc<Layout>,
+        rule: Rule,
+        target: f64,
+        propagator: &mut Propagator<'_>,
+    ) -> Result<(), StopReason> {
+        let Some(mut boxes) = self.boxes.take() else { return Ok(()) };
+        let rule = Rule { limit: rule.limit * boxes.room, keep_zeros_together: true, ..rule };
+        let boxed = boxes.layout(self.model, &self.left, &layout.model.order, rule, propagator);
+        let mut outcome = Ok(());
+        if let Some(boxed) = boxed {
+            let work = boxed.structure.work();
+            boxes.room *= if work < 0.5 * target {
+                2.0
+            } else if work > 2.0 * target {
+                0.5
+            } else {
+                1.0
+            };
+            let mut track = Track::new(Sense::Lower, Arc::new(boxed));
+            for _ in 0..if track.layout.is_exact() { 1 } else { BOX_PASSES } {
+                outcome = self.pass(&mut track);
+                if outcome.is_err() {
+                    break;
+                }
+            }
+            if outcome.is_ok() {
+                boxes.advance(&track, self.wishes.eps);
+            }
+        }
+        self.boxes = Some(boxes);
+        outcome
     }
 
     /// One pass of one side; its best joins the best of all.
@@ -362,39 +439,6 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             best = larger;
         }
         (rule(limit), best)
-    }
-
-    /// The lower side: on the layout of the upper one, or on a box where zeros stand in the way.
-    fn lower_track(
-        &mut self,
-        layout: &Arc<Layout>,
-        rule: Rule,
-        upper: &Track,
-        propagator: &mut Propagator<'_>,
-    ) -> Result<Option<Track>, StopReason> {
-        if layout.is_exact() {
-            // The sum is exact: the same numbers prove both sides.
-            if let Some(best) = upper.best.clone()
-                && best.beats(self.found.lower.as_ref(), Sense::Lower)
-            {
-                self.found.lower = Some(best);
-            }
-            return Ok(None);
-        }
-        if !self.has_zeros {
-            return Ok(Some(Track::new(Sense::Lower, layout.clone())));
-        }
-        if self.found.state.is_none() && !self.found.is_stateless {
-            self.find_state(propagator)?;
-        }
-        let Some(state) = &self.found.state else { return Ok(None) };
-        let marginals = self.found.marginals.as_ref();
-        let likely: Vec<f64> =
-            (0..state.len()).map(|v| marginals.map_or(1.0, |m| m[v][state[v] as usize])).collect();
-        let source = BoxSource { model: self.model, left: &self.left, state, likely: &likely };
-        let rule = Rule { keep_zeros_together: true, ..rule };
-        let boxed = source.layout(&layout.model.order, rule, propagator);
-        Ok(boxed.map(|layout| Track::new(Sense::Lower, Arc::new(layout))))
     }
 
     fn find_state(&mut self, propagator: &mut Propagator<'_>) -> Result<(), StopReason> {

@@ -8,13 +8,17 @@ use crate::solution::StopReason;
 use std::sync::Arc;
 
 /// Length of the first multiplicative steps of the weights, per unit of entropy.
-const WEIGHT_STEP: f64 = 3.0;
+const WEIGHT_STEP: f64 = 2.0;
+
+/// Change of the steps after a pass that gained, and its limit.
+const LONGER: f64 = 1.3;
+const MOST_STEP: f64 = 6.0;
+
+/// Change of the steps after a pass in vain.
+const SHORTER: f64 = 0.4;
 
 /// Damping of the first shifts: none.
 const SHIFT_STEP: f64 = 1.0;
-
-/// Passes without gain after which the best numbers are taken up again with shorter steps.
-const PATIENCE: usize = 2;
 
 /// A model along an order and its mini-buckets.
 #[derive(Debug)]
@@ -61,12 +65,10 @@ pub(super) struct Track {
     pub(super) side: Side,
     /// The best of this track.
     pub(super) best: Option<Best>,
-    /// Gain of the last pass that improved.
+    /// What the last pass gained, and half of it for every pass in vain since.
     pub(super) gain: f64,
     shift_step: f64,
     weight_step: f64,
-    misses: usize,
-    must_settle: bool,
     scratch: Scratch,
 }
 
@@ -80,8 +82,6 @@ impl Track {
             gain: f64::INFINITY,
             shift_step: SHIFT_STEP,
             weight_step: WEIGHT_STEP,
-            misses: 0,
-            must_settle: false,
             scratch: Scratch::default(),
         }
     }
@@ -98,10 +98,17 @@ impl Track {
 
     fn sweep(&mut self, sweep: &mut Sweep<'_>, poll: &mut Poll<'_, '_>) -> Result<(), StopReason> {
         let is_split = !self.layout.is_exact();
-        let step = (is_split && !std::mem::take(&mut self.must_settle)).then_some(self.shift_step);
-        let value = sweep.forward(&mut self.side, step, poll)?;
-        self.judge(value);
-        sweep.backward(&mut self.side, poll)?;
+        let value = sweep.forward(&mut self.side, is_split.then_some(self.shift_step), poll)?;
+        if self.judge(value) {
+            sweep.backward(&mut self.side, poll)?;
+            self.weight_step = (self.weight_step * LONGER).min(MOST_STEP);
+        } else if let Some(best) = &self.best {
+            // The laws that came back last belong to the best numbers: step from there again, less far.
+            self.side.now.clone_from(&best.parameters);
+            self.side.is_stale = true;
+            self.weight_step *= SHORTER;
+            self.shift_step *= SHORTER.sqrt();
+        }
         if is_split {
             let (structure, sizes) = (&self.layout.structure, &self.layout.model.sizes);
             self.side.step_weights(structure, sizes, self.weight_step);
@@ -109,27 +116,21 @@ impl Track {
         Ok(())
     }
 
-    /// Keeps the numbers if they are the best; takes up the best again after passes in vain.
-    fn judge(&mut self, value: f64) {
+    /// Keeps the numbers if they are the best, and says so.
+    fn judge(&mut self, value: f64) -> bool {
         let sense = self.side.sense;
         let old = self.best.as_ref().map(|b| b.value);
-        if value.is_finite() && old.is_none_or(|old| is_better(sense, value, old)) {
-            self.gain = old.map_or(f64::INFINITY, |old| (value - old).abs());
+        let is_best = value.is_finite() && old.is_none_or(|old| is_better(sense, value, old));
+        self.gain = match old {
+            None => f64::INFINITY,
+            Some(old) if is_best => (value - old).abs(),
+            // A step that was too long says nothing about what a shorter one gains.
+            Some(_) => 0.5 * self.gain,
+        };
+        if is_best {
             let parameters = self.side.now.clone();
             self.best = Some(Best { value, layout: self.layout.clone(), parameters });
-            self.misses = 0;
-            return;
         }
-        self.gain = 0.0;
-        self.misses += 1;
-        if self.misses >= PATIENCE
-            && let Some(best) = &self.best
-        {
-            self.side.now.clone_from(&best.parameters);
-            self.shift_step *= 0.5;
-            self.weight_step *= 0.5;
-            self.misses = 0;
-            self.must_settle = true;
-        }
+        is_best
     }
 }
