@@ -234,10 +234,8 @@ pub(crate) fn check_certificate(path: &Path, model: &ModelArgs) -> Result<()> {
     check_directory(path)?;
     // A file that is not there yet is no input; standard input is no file.
     let Ok(target) = path.canonicalize() else { return Ok(()) };
-    let inputs = std::iter::once(&model.model).chain(&model.evidence);
-    if let Some(input) =
-        inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|file| file == target))
-    {
+    let mut inputs = std::iter::once(&model.model).chain(&model.evidence);
+    if let Some(input) = inputs.find(|input| input.canonicalize().is_ok_and(|file| file == target)) {
         bail!("--certificate {}: would overwrite the input {}", path.display(), input.display());
     }
     Ok(())

@@ -86,6 +86,7 @@ pub(in crate::certify) fn blocks(
     if !(eps > 0.0) || fields.len() != model.d() || !fields.iter().zip(model.cardinalities()).all(fits) {
         return Err(Error::Certificate("the fields of the blocks do not fit the model".into()));
     }
+    let domains = Domains::full(model);
     let met = meetings(model, &of, blocks.len());
     let between: Vec<bool> = model.factors().map(|f| parts(f.scope, &of).len() > 1).collect();
     let mut value = Interval::point(model.constant());
@@ -101,7 +102,7 @@ pub(in crate::certify) fn blocks(
         });
         let own = block.iter().map(|&v| Piece { scope: vec![v], values: &fields[v as usize] });
         let pieces: Vec<Piece<'_>> = inside.chain(own).collect();
-        let law = Law::new(block, &pieces, Domains::full(model), eps)?;
+        let law = Law::new(block, &pieces, &domains, eps)?;
         value = value + law.log_z();
         for &v in block {
             let marginal = law.marginal(&[v], eps)?;

@@ -20,14 +20,14 @@ pub(super) struct Piece<'a> {
 }
 
 /// A block eliminated up and down.
-pub(super) struct Law {
+pub(super) struct Law<'a> {
     log_z: Interval,
     /// What messages were lowered by.
     tops: ExactSum,
     beliefs: Vec<Belief>,
     /// Clique in which each variable of the block is summed out.
     home: std::collections::HashMap<u32, usize>,
-    domains: Domains,
+    domains: &'a Domains,
 }
 
 struct Belief {
@@ -68,12 +68,12 @@ pub(super) fn cliques(order: &[u32], scopes: impl Iterator<Item = Vec<u32>>) -> 
     Ok(out)
 }
 
-impl Law {
+impl<'a> Law<'a> {
     /// **Cost** a few passes over the cliques of `order`.
     ///
     /// # Errors
     /// [`Error::Certificate`] for a law without states or numbers out of range.
-    pub(super) fn new(order: &[u32], pieces: &[Piece<'_>], domains: Domains, eps: f64) -> Result<Self> {
+    pub(super) fn new(order: &[u32], pieces: &[Piece<'_>], domains: &'a Domains, eps: f64) -> Result<Self> {
         let cliques = cliques(order, pieces.iter().map(|p| p.scope.clone()))?;
         let home: std::collections::HashMap<u32, usize> =
             order.iter().enumerate().map(|(k, &v)| (v, k)).collect();
@@ -109,7 +109,7 @@ impl Law {
         let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); cliques.len()];
         let mut messages: Vec<Table> = Vec::with_capacity(cliques.len());
         for (c, clique) in cliques.iter().enumerate() {
-            let domains = &self.domains;
+            let domains = self.domains;
             let (mut error, mut size) = (0.0, 0.0);
             let mut views = Vec::new();
             for &k in &items[c] {
@@ -171,8 +171,8 @@ impl Law {
             error += messages[c].error_up + f64::EPSILON * (magnitude(&sent) + messages[c].magnitude);
             let belief = &self.beliefs[c];
             let sizes: Vec<usize> = belief.clique.iter().map(|&v| self.domains.size(v)).collect();
-            let own = View::of_table(&belief.clique, &belief.values, false, &belief.clique, &self.domains);
-            let above = View::of_table(&belief.clique[1..], &sent, false, &belief.clique, &self.domains);
+            let own = View::of_table(&belief.clique, &belief.values, false, &belief.clique, self.domains);
+            let above = View::of_table(&belief.clique[1..], &sent, false, &belief.clique, self.domains);
             let mut values = Vec::with_capacity(belief.values.len());
             sum_by_blocks(&sizes, &[own, above], |block| {
                 values.extend_from_slice(block);
@@ -192,7 +192,7 @@ impl Law {
         let sizes: Vec<usize> = belief.clique.iter().map(|&v| self.domains.size(v)).collect();
         let length: usize = kept.iter().map(|&v| self.domains.size(v)).product();
         let places: Vec<f64> = (0..length).map(|k| k as f64).collect();
-        let target = View::of_table(kept, &places, false, &belief.clique, &self.domains);
+        let target = View::of_table(kept, &places, false, &belief.clique, self.domains);
         let mut at: Vec<u32> = Vec::with_capacity(belief.values.len());
         sum_by_blocks(&sizes, &[target], |block| {
             at.extend(block.iter().map(|p| *p as u32));
