@@ -102,9 +102,10 @@ pub(super) fn sum_by_blocks(sizes: &[usize], views: &[View<'_>], mut take: impl 
         theta.iter_mut().for_each(|t| *t = 0.0);
         for (view, offsets) in views.iter().zip(&offsets) {
             let values = &view.values[view.base(inner, &digits)..];
-            match view.negated {
-                false => theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize]),
-                true => theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize]),
+            if view.negated {
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize])
+            } else {
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize])
             }
         }
         if !take(&theta) || !advance(&mut digits, &sizes[inner..]) {
