@@ -31,16 +31,18 @@ class KlStep(NamedTuple):
 class Exact:
     """Exact inference: `estimate` is the value, `lower` and `upper` a rigorous enclosure of it.
 
-    `max_f` and `argmax` are a state of largest f; `entropy` is in nats.
+    `max_f` and `argmax` are a state of largest f (spins, or states where some variable has other than two);
+    `entropy` is in nats. `marginals` are None unless all variables are spins; `state_marginals` never are.
     """
 
     log_z: Bounds
     phi: Bounds
-    marginals: NDArray[np.float64]
+    marginals: Optional[NDArray[np.float64]]
+    state_marginals: Optional[list[NDArray[np.float64]]]
     pairwise: PairMoments
     entropy: float
     max_f: float
-    argmax: NDArray[np.int8]
+    argmax: NDArray[np.int64]
     algorithm: str
     states_or_width: int
     seconds: float

@@ -63,6 +63,8 @@ class Best(NamedTuple):
     phi: Bounds
     lower_method: Optional[str]
     upper_method: Optional[str]
+    estimate: Optional[float] = None
+    estimate_method: Optional[str] = None
 
 
 class Verification(NamedTuple):
@@ -87,6 +89,7 @@ class Solution:
     log_z: Bounds
     phi: Bounds
     marginals: Optional[NDArray[np.float64]]
+    state_marginals: Optional[list[NDArray[np.float64]]]
     pairwise: Optional[PairMoments]
     terms: Optional[dict[tuple[int, ...], float]]
     status: str
@@ -132,6 +135,7 @@ class Solution:
             if self.steps is None
             else [{"feature": list(s.feature), "phi_upper": s.phi_upper} for s in self.steps],
             "marginals": None if self.marginals is None else self.marginals.tolist(),
+            "state_marginals": None if self.state_marginals is None else [p.tolist() for p in self.state_marginals],
             "pairwise": None
             if pairs is None
             else [[int(i), int(j), float(v)] for (i, j), v in zip(pairs.edges, pairs.values)],
@@ -182,6 +186,7 @@ class Results(Sequence[Solution]):
     d: int = 0
     edges: int = 0
     terms: int = 0
+    advice: Optional[str] = None
     _by_name: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -196,6 +201,23 @@ class Results(Sequence[Solution]):
     def phi(self) -> Bounds:
         """The best certified bounds on phi."""
         return self.best.phi
+
+    @property
+    def lower_method(self) -> Optional[str]:
+        """The method behind the lower bound."""
+        return self.best.lower_method
+
+    @property
+    def upper_method(self) -> Optional[str]:
+        """The method behind the upper bound."""
+        return self.best.upper_method
+
+    @property
+    def marginals(self) -> Optional[NDArray[np.float64]]:
+        """P(x_i = +1) by the best method that has them: exact, then that of the upper bound, then any."""
+        known = {s.method: s.marginals for s in self.solutions if s.marginals is not None}
+        order = ["exact", self.best.upper_method, self.best.lower_method, *known]
+        return next((known[m] for m in order if m in known), None)
 
     @property
     def certificate(self) -> Optional[Certificate]:
@@ -244,7 +266,10 @@ class Results(Sequence[Solution]):
                 "phi": phi,
                 "upper_method": best.upper_method,
                 "lower_method": best.lower_method,
+                "estimate": best.estimate,
+                "estimate_method": best.estimate_method,
             },
+            **({} if self.advice is None else {"advice": self.advice}),
         }
 
     def to_json(self) -> str:
@@ -282,9 +307,9 @@ def solution_from(raw: dict[str, Any], eps: float) -> Solution:
 def results_from(raw: dict[str, Any]) -> Results:
     """The `Results` of the extension's answer."""
     eps, (path, d, edges, terms) = raw["eps"], raw["model"]
-    best = Best(Bounds(*raw["log_z"]), Bounds(*raw["phi"]), *raw["best_methods"])
+    best = Best(Bounds(*raw["log_z"]), Bounds(*raw["phi"]), *raw["best_methods"], *raw["best_estimate"])
     solutions = tuple(solution_from(entry, eps) for entry in raw["results"])
-    return Results(solutions, best, eps, path, d, edges, terms)
+    return Results(solutions, best, eps, path, d, edges, terms, raw["advice"])
 
 
 def verify_with(certificate: Certificate, model: Model) -> Verification:

@@ -26,7 +26,17 @@ FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
 
 
 OneMethod = Literal[
-    "exact", "quantum", "quantum-greedy", "quantum-diag", "logdet", "trw", "combined", "mean-field"
+    "exact",
+    "quantum",
+    "quantum-greedy",
+    "quantum-diag",
+    "logdet",
+    "trw",
+    "combined",
+    "mean-field",
+    "bethe",
+    "wmb",
+    "ais",
 ]
 
 
@@ -43,8 +53,10 @@ class Options(TypedDict, total=False):
     rho: str
     pairwise: str
     greedy: Union[int, str]
+    ibound: Optional[int]
     memory_limit: Optional[int]
     seed: int
+    target_gap: Optional[float]
     pair_moments: bool
     want_certificate: bool
     progress: ProgressLike
@@ -72,8 +84,10 @@ def bound(
     rho: str = "optimized",
     pairwise: str = "all",
     greedy: Union[int, str] = 3,
+    ibound: Optional[int] = None,
     memory_limit: Optional[int] = None,
     seed: int = 0,
+    target_gap: Optional[float] = None,
     pair_moments: bool = False,
     want_certificate: bool = False,
     progress: ProgressLike = None,
@@ -82,8 +96,8 @@ def bound(
 
     Args:
         model: an `Ising`, a `Polynomial` or what `read` returned.
-        method: `exact`, `quantum`, `quantum-greedy`, `quantum-diag`, `logdet`, `trw`, `combined` or
-            `mean-field` for one `Solution`; a list of these, `all` or `auto` for `Results`.
+        method: `exact`, `quantum`, `quantum-greedy`, `quantum-diag`, `logdet`, `trw`, `combined`, `mean-field`,
+            `bethe`, `wmb` or `ais` (an estimate) for one `Solution`; a list of these, `all` or `auto` for `Results`.
         eps: temperature.
         features: features of the quantum bounds; 1 and every x_i, plus what the terms need, by default.
         tol: relative relaxation gap at which a method has converged.
@@ -94,8 +108,11 @@ def bound(
         rho: edge probabilities of trw: `uniform`, `resistance` or `optimized`.
         pairwise: pairs that carry constraints in logdet: `all`, `edges` or `none`.
         greedy: features that quantum-greedy adds, or `auto`.
+        ibound: variables that a mini-bucket of wmb may have besides the one summed out; memory and time decide
+            by default.
         memory_limit: bytes one solve may use, 8 GiB by default.
         seed: of randomised orders and restarts.
+        target_gap: width of the bracket at which `auto` stops.
         pair_moments: also return E[x_i x_j] in `Solution.pairwise`, and the moments of higher terms in `Solution.terms`.
         want_certificate: let `exact` make a certificate too, which can cost more than the answer; every
             other method always has one.
@@ -127,8 +144,10 @@ def bound(
             rho=rho,
             pairwise=pairwise,
             greedy=str(greedy),
+            ibound=ibound,
             memory_limit=memory_limit,
             seed=seed,
+            target_gap=target_gap,
             pair_moments=pair_moments,
             want_certificate=want_certificate,
             progress=callback,

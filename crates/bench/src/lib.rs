@@ -1,5 +1,5 @@
 //! Comparisons behind `zbound bench`: every method side by side, the quantum relaxation in units of one
-//! eigendecomposition, the combined bound against its parts.
+//! eigendecomposition, the combined bound against its parts, a folder of models under a limit.
 //!
 //! Nothing here prints: a comparison is a value that can be written as JSON or as a table, and what is worth saying
 //! on the way is handed to the caller. Times of single operations are the business of `crates/core/benches`.
@@ -9,6 +9,7 @@ mod memory;
 pub mod methods;
 mod qics;
 pub mod quantum;
+pub mod suite;
 
 /// Version in every document.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

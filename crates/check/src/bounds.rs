@@ -5,28 +5,70 @@
 
 use crate::cert::{Certificate, Cut, Form, Matrix, Polynomial, Quadratic, Witness};
 use crate::interval::{Interval, LN_2, ONE, PI, Sum, ZERO, at, sum_up};
-use crate::model::{Model, Set};
+use crate::limits::{Limits, Stop};
+use crate::model::{Set, Subject, Terms};
 use crate::require;
 use crate::spectrum::{maximum, minimum, radius};
-use crate::sums::{Forest, eliminate, sparse_dual};
+use crate::sums::eliminate;
 use crate::tangent::{metric_matrix, tangent};
+use crate::weighted::{Side, Tables, replay};
+use crate::{bethe, blocks, cost, forest, sparse, states};
 use std::collections::BTreeMap;
 
-/// `eps d log 2`.
-pub(crate) fn entropy(eps: f64, d: usize) -> Interval {
-    at(eps) * at(d as f64) * LN_2
+/// A bound, on phi or on eps log Z, as its proof has it.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    Phi(f64),
+    LogZ(f64),
 }
 
-/// Upper bound on Phi (on max f when eps = 0).
-pub(crate) fn upper(certificate: &Certificate, model: &Model) -> Result<f64, String> {
-    let eps = certificate.eps;
+impl Bound {
+    /// Given `eps sum_i log q_i`.
+    pub(crate) fn phi(self, entropy: Interval) -> Interval {
+        match self {
+            Bound::Phi(v) => at(v),
+            Bound::LogZ(v) => at(v) - entropy,
+        }
+    }
+
+    pub(crate) fn log_z(self, entropy: Interval) -> Interval {
+        match self {
+            Bound::Phi(v) => at(v) + entropy,
+            Bound::LogZ(v) => at(v),
+        }
+    }
+}
+
+/// `eps sum_i log q_i`.
+pub(crate) fn entropy(eps: f64, states: &[usize]) -> Interval {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    states.iter().for_each(|q| *counts.entry(*q).or_insert(0) += 1);
+    let log = |q: usize| if q == 2 { LN_2 } else { at(q as f64).log() };
+    at(eps) * counts.iter().fold(ZERO, |sum, (&q, &n)| sum + at(n as f64) * log(q))
+}
+
+/// Upper bound (on max f when eps = 0).
+pub(crate) fn upper(
+    certificate: &Certificate,
+    subject: &Subject<'_>,
+    limits: &Limits,
+) -> Result<Bound, Stop> {
+    let (eps, d) = (certificate.eps, subject.states.len());
+    if let [(_, Form::Tables(elimination))] = &certificate.components[..] {
+        let alone = certificate.cuts.is_empty() && certificate.squares.is_empty();
+        require(alone, "a proof about tables comes with slack")?;
+        let (constant, factors) = subject.tables()?;
+        let model = Tables { constant, factors: &factors, states: &subject.states };
+        return Ok(Bound::LogZ(replay(&model, elimination, None, eps, Side::Upper, limits)?.hi));
+    }
+    limits.allow(cost::of_matrices(certificate))?;
     let total = certificate.components.iter().fold(ZERO, |sum, (w, _)| sum + at(*w));
     require(certificate.components.iter().all(|(w, _)| *w >= 0.0), "a weight is negative")?;
     require(total.lo > 0.0 && total.hi.is_finite(), "the weights do not have a positive sum")?;
-    let mut delta = model.terms.clone();
+    let mut delta = subject.polynomial(certificate.zero_floor)?;
     let mut value = ZERO;
     for cut in &certificate.cuts {
-        add_cut(cut, model.d, &mut delta)?;
+        add_cut(cut, d, &mut delta)?;
     }
     for square in &certificate.squares {
         add_quadratic(ONE, &square.features, &square.matrix, &mut delta);
@@ -36,10 +78,10 @@ pub(crate) fn upper(certificate: &Certificate, model: &Model) -> Result<f64, Str
     }
     for (weight, form) in &certificate.components {
         let share = if certificate.components.len() == 1 { ONE } else { at(*weight) / total };
-        value = value + share * at(settle(form, share, eps, model.d, &mut delta)?);
+        value = value + share * at(settle(form, share, eps, &subject.states, &mut delta, limits)?);
     }
     let constant = delta.remove(&Set::new()).unwrap_or(ZERO);
-    Ok((value + constant + at(sum_up(delta.values().map(|v| v.size())))).hi)
+    Ok(Bound::Phi((value + constant + at(sum_up(delta.values().map(|v| v.size())))).hi))
 }
 
 fn add(delta: &mut Polynomial, set: Set, value: Interval) {
@@ -95,7 +137,15 @@ fn add_polynomial(weight: Interval, p: &Polynomial, delta: &mut Polynomial) {
 }
 
 /// Takes `weight f_k` out of delta and bounds `Phi(f_k)`.
-fn settle(form: &Form, weight: Interval, eps: f64, d: usize, delta: &mut Polynomial) -> Result<f64, String> {
+fn settle(
+    form: &Form,
+    weight: Interval,
+    eps: f64,
+    states: &[usize],
+    delta: &mut Polynomial,
+    limits: &Limits,
+) -> Result<f64, Stop> {
+    let d = states.len();
     match form {
         Form::Spectral(q) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);
@@ -113,11 +163,11 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, delta: &mut Polynom
         }
         Form::Elimination(polynomial, order) => {
             add_polynomial(-weight, polynomial, delta);
-            Ok(eliminate(polynomial, order, d, eps)?.hi)
+            Ok((eliminate(polynomial, order, d, eps, limits)? - entropy(eps, states)).hi)
         }
         Form::LogDet(q) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);
-            log_det(&q.parameters, q, eps)
+            Ok(log_det(&q.parameters, q, eps)?)
         }
         Form::Tangent(q, point) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);
@@ -132,12 +182,13 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, delta: &mut Polynom
         }
         Form::SparseDual(polynomial, diagonal, order) => {
             add_polynomial(-weight, polynomial, delta);
-            sparse_dual(polynomial, diagonal, order, d)
+            sparse::sparse_dual(polynomial, diagonal, order, d, limits)
         }
         Form::Constant(c) => {
             add(delta, Set::new(), -(weight * at(*c)));
             Ok(*c)
         }
+        Form::Tables(_) => Err("a proof about tables is one component without slack".into()),
     }
 }
 
@@ -177,31 +228,63 @@ fn log_det(lambda: &[f64], q: &Quadratic, eps: f64) -> Result<f64, String> {
     Ok((at(lambda[0]) + at(4.0) * spins / at(3.0) + at(eps) * rest).hi)
 }
 
-/// Lower bound on Phi.
-pub(crate) fn lower(witness: &Witness, model: &Model, eps: f64) -> Result<f64, String> {
-    let d = model.d;
+/// Lower bound.
+pub(crate) fn lower(
+    witness: &Witness,
+    subject: &Subject<'_>,
+    eps: f64,
+    limits: &Limits,
+) -> Result<Bound, Stop> {
+    let states = &subject.states;
+    if let Witness::Tables(..) | Witness::States(_) | Witness::StateProduct(_) | Witness::Blocks(..) = witness
+    {
+        let (constant, factors) = subject.tables()?;
+        let model = Tables { constant, factors: &factors, states };
+        let value = match witness {
+            Witness::Tables(e, allowed) => replay(&model, e, allowed.as_ref(), eps, Side::Lower, limits)?,
+            Witness::States(states) => states::states(&model, states)?,
+            Witness::StateProduct(rows) => states::product(&model, rows, eps)?,
+            Witness::Blocks(blocks, fields) => blocks::value(&model, blocks, fields, eps, limits)?,
+            _ => return Err("this witness is not about tables".into()),
+        };
+        return Ok(Bound::LogZ(value.lo));
+    }
+    let terms = subject.polynomial(None)?;
+    let d = states.len();
+    let entropy = entropy(eps, states);
     let value = match witness {
         Witness::Point(spins) => {
             require(spins.len() == d, "the witness has the wrong number of spins")?;
             let sign = |set: &Set| set.iter().map(|&i| spins[i]).product::<i8>();
-            let value = model.terms.iter().fold(ZERO, |sum, (s, v)| sum + if sign(s) > 0 { *v } else { -*v });
-            value - entropy(eps, d)
+            let value = terms.iter().fold(ZERO, |sum, (s, v)| sum + if sign(s) > 0 { *v } else { -*v });
+            value - entropy
         }
-        Witness::Product(means) => {
-            require(means.iter().all(|m| m.abs() <= 1.0), "a mean is outside [-1, 1]")?;
-            let term = |set: &Set, v: Interval| set.iter().fold(v, |product, &i| product * at(means[i]));
-            let value = model.terms.iter().fold(ZERO, |sum, (set, v)| sum + term(set, *v));
-            let part = |p: Interval| if p.hi <= 0.0 { ZERO } else { p * p.log() };
-            let divergence = means.iter().fold(ZERO, |sum, m| sum + part(ONE + at(*m)) + part(ONE - at(*m)));
-            value - at(0.5) * at(eps) * divergence
-        }
+        Witness::Product(means) => spin_product(means, &terms, eps)?,
         Witness::Forest(g) => {
             require(eps > 0.0, "a forest witness needs eps > 0")?;
-            let law = Forest::new(g, d, eps)?;
-            let value = model.terms.iter().fold(law.phi, |sum, (s, v)| sum + *v * law.expectation(s));
-            g.iter().fold(value, |sum, (s, v)| sum - *v * law.expectation(s))
+            let mut law = forest::Forest::new(g, d, eps)?;
+            let mut value = law.phi;
+            for (set, v) in &terms {
+                value = value + *v * law.expectation(set);
+            }
+            for (set, v) in g {
+                value = value - *v * law.expectation(set);
+            }
+            value
         }
-        Witness::Elimination(order) => eliminate(&model.terms, order, d, eps)?,
+        Witness::Elimination(order) => eliminate(&terms, order, d, eps, limits)? - entropy,
+        Witness::Bethe(point) => bethe::value(point, &terms, d, eps)? - entropy,
+        _ => return Err("this witness is about tables".into()),
     };
-    Ok(value.lo)
+    Ok(Bound::Phi(value.lo))
+}
+
+/// Independent spins with given means.
+fn spin_product(means: &[f64], terms: &Terms, eps: f64) -> Result<Interval, String> {
+    require(means.iter().all(|m| m.abs() <= 1.0), "a mean is outside [-1, 1]")?;
+    let term = |set: &Set, v: Interval| set.iter().fold(v, |product, &i| product * at(means[i]));
+    let value = terms.iter().fold(ZERO, |sum, (set, v)| sum + term(set, *v));
+    let part = |p: Interval| if p.hi <= 0.0 { ZERO } else { p * p.log() };
+    let divergence = means.iter().fold(ZERO, |sum, m| sum + part(ONE + at(*m)) + part(ONE - at(*m)));
+    Ok(value - at(0.5) * at(eps) * divergence)
 }

@@ -1,5 +1,6 @@
 //! The certificate file: a magic line, a line of JSON, raw little-endian floats.
 
+use crate::cert_tables::{Elimination, elimination, lists, rows};
 use crate::interval::{Interval, at};
 use crate::json::Json;
 use crate::model::Set;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Certificate {
     pub(crate) d: usize,
     pub(crate) eps: f64,
-    pub(crate) evidence: Vec<(usize, i8)>,
+    /// Variables and their states.
+    pub(crate) evidence: Vec<(usize, usize)>,
     pub(crate) zero_floor: Option<f64>,
     /// Claimed upper and lower bound on phi.
     pub(crate) phi: [Option<f64>; 2],
@@ -70,6 +72,7 @@ pub(crate) enum Form {
     /// The diagonal and the order.
     SparseDual(Polynomial, Vec<f64>, Vec<usize>),
     Constant(f64),
+    Tables(Elimination),
 }
 
 pub(crate) enum Witness {
@@ -77,6 +80,21 @@ pub(crate) enum Witness {
     Forest(Polynomial),
     Point(Vec<i8>),
     Elimination(Vec<usize>),
+    /// Allowed states per variable, all when there is no list.
+    Tables(Elimination, Option<Vec<Vec<usize>>>),
+    States(Vec<usize>),
+    StateProduct(Vec<Vec<f64>>),
+    Bethe(Bethe),
+    /// Blocks and one row of fields per variable.
+    Blocks(Vec<Vec<usize>>, Vec<Vec<f64>>),
+}
+
+/// A locally consistent point of a balanced pairwise model.
+pub(crate) struct Bethe {
+    pub(crate) means: Vec<f64>,
+    pub(crate) edges: Vec<Vec<usize>>,
+    pub(crate) correlations: Vec<f64>,
+    pub(crate) flips: Vec<i8>,
 }
 
 /// Reads a certificate; anything unexpected is an error.
@@ -116,8 +134,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
         v => Ok(Some(v.number()?)),
     };
     let evidence = json.field("evidence")?.list()?.iter().map(|pair| match pair.list()? {
-        [i, spin] if format == 1 => Ok((i.index()?, spin.spin()?)),
-        [i, state] if state.index()? < 2 => Ok((i.index()?, if state.index()? == 1 { 1 } else { -1 })),
+        [i, spin] if format == 1 => Ok((i.index()?, usize::from(spin.spin()? > 0))),
+        [i, state] => Ok((i.index()?, state.index()?)),
         _ => Err("evidence is not [variable, state]".to_owned()),
     });
     Ok(Certificate {
@@ -157,6 +175,7 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
             Form::SparseDual(polynomial, floats.take(floats.d + 1)?, json.field("order")?.indices()?)
         }
         "constant" => Form::Constant(floats.take(1)?[0]),
+        "tables" => Form::Tables(elimination(json, floats)?),
         other => return Err(format!("unknown form `{other}`")),
     })
 }
@@ -167,18 +186,31 @@ fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
         "forest" => Witness::Forest(floats.polynomial(json)?),
         "point" => Witness::Point(json.field("spins")?.spins()?),
         "elimination" => Witness::Elimination(json.field("order")?.indices()?),
+        "tables" => {
+            let elimination = elimination(json, floats)?;
+            let allowed = json.field("allowed")?;
+            Witness::Tables(elimination, if *allowed == Json::Null { None } else { Some(lists(allowed)?) })
+        }
+        "states" => Witness::States(json.field("states")?.indices()?),
+        "state-product" => Witness::StateProduct(rows(json, floats)?),
+        "bethe" => {
+            let (edges, flips) = (lists(json.field("edges")?)?, json.field("flips")?.spins()?);
+            let means = floats.take(floats.d)?;
+            Witness::Bethe(Bethe { means, correlations: floats.take(edges.len())?, edges, flips })
+        }
+        "blocks" => Witness::Blocks(lists(json.field("blocks")?)?, rows(json, floats)?),
         other => return Err(format!("unknown witness `{other}`")),
     })
 }
 
 /// Floats not read yet.
-struct Floats<'a> {
+pub(crate) struct Floats<'a> {
     d: usize,
     rest: &'a [f64],
 }
 
 impl Floats<'_> {
-    fn take(&mut self, count: usize) -> Result<Vec<f64>, String> {
+    pub(crate) fn take(&mut self, count: usize) -> Result<Vec<f64>, String> {
         let (head, tail) = self.rest.split_at_checked(count).ok_or("there are too few floats")?;
         self.rest = tail;
         Ok(head.to_vec())

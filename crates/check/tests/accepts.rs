@@ -14,6 +14,11 @@ fn run(model: &Path, certificate: &Path) -> Output {
     command.arg(model).arg(certificate).output().expect("the checker starts")
 }
 
+fn run_with(model: &Path, certificate: &Path, options: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zbound-check"));
+    command.arg(model).arg(certificate).args(options).output().expect("the checker starts")
+}
+
 /// Native JSON; Rust prints floats so that they read back bit for bit.
 fn native_json(f: &Polynomial) -> String {
     let ising = f.pairwise_part();
@@ -236,6 +241,7 @@ fn uai_tables_and_evidence_are_read_independently() {
     let mut random = Random(34);
     let folder = tempfile::tempdir().unwrap();
     let (path, proof) = (folder.path().join("m.uai"), folder.path().join("m.zcert"));
+    let given = folder.path().join("m.evid");
     for case in 0..cases(60, 1000) {
         let d = 2 + random.below(7);
         let (text, model) = random_uai(&mut random, d);
@@ -247,12 +253,18 @@ fn uai_tables_and_evidence_are_read_independently() {
             }
         }
         let model = model.with_evidence(&evidence).unwrap();
+        let pairs: Vec<String> = evidence.iter().map(|(i, s)| format!("{i} {}", u8::from(*s > 0))).collect();
+        std::fs::write(&given, format!("{} {}\n", pairs.len(), pairs.join(" "))).unwrap();
         let f = model.polynomial().unwrap();
         let mut certificate = random_spectral(&mut random, &f, 1.0);
         certificate.witness = Some(random_witness(&mut random, &f, 1.0));
         certificate.write(&proof, &certificate.claim(&f, model.fixed()).unwrap()).unwrap();
-        let output = run(&path, &proof);
+        let output = run_with(&path, &proof, &["--evidence", given.to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(0), "case {case}: {}", String::from_utf8_lossy(&output.stderr));
+        let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(line["evidence"].as_array().unwrap().len(), evidence.len());
+        let silent = run(&path, &proof);
+        assert_eq!(silent.status.code(), Some(if evidence.is_empty() { 0 } else { 1 }), "case {case}");
     }
 }
 

@@ -43,7 +43,7 @@ impl LimitArgs {
 }
 
 /// Bytes in `512M`, `4GiB`, `1e9`; units are powers of 1024.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let bad = || "expected bytes, or a number with K, M, G or T, such as 4G".to_owned();
     let lower = text.trim().to_ascii_lowercase();
     let digits = lower.trim_end_matches("ib").trim_end_matches('b');

@@ -2,10 +2,10 @@
 
 use crate::supervise::Board;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use zbound::record::BoundRecord;
+use zbound::record::{BoundRecord, Bracket};
 use zbound::{Flow, Method, Observer, Progress};
 
 /// Work shorter than this shows no progress.
@@ -22,6 +22,10 @@ pub(crate) struct Watch {
     method: &'static str,
     terminal: bool,
     board: Option<Board<BoundRecord>>,
+    /// Whether to print a line whenever the bracket shrinks, and the last one printed.
+    trace: Option<Bracket>,
+    /// The best bracket of log Z so far.
+    bracket: Bracket,
 }
 
 /// The display, which whoever prints the answer removes first.
@@ -52,7 +56,14 @@ impl Watch {
     /// Watches a run that began at `start`.
     pub(crate) fn new(start: Instant) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Watch { start, shown: start, bar: Bar::default(), method: "", terminal, board: None }
+        let (bar, bracket) = (Bar::default(), Bracket::default());
+        Watch { start, shown: start, bar, method: "", terminal, board: None, trace: None, bracket }
+    }
+
+    /// Prints a line whenever the bracket shrinks, if that is asked for.
+    pub(crate) fn tracing(mut self, wanted: bool) -> Self {
+        self.trace = wanted.then(Bracket::default);
+        self
     }
 
     /// Posts the documents of the run on `board`.
@@ -73,10 +84,14 @@ impl Watch {
         self.shown = Instant::now();
         let gap = progress.upper - progress.lower;
         let gap = if gap.is_finite() { format!(", gap {gap:.1e}") } else { String::new() };
+        let known = match self.bracket {
+            Bracket { lower: Some(lower), upper: Some(upper) } => format!("[{lower:.4}, {upper:.4}] "),
+            _ => String::new(),
+        };
         let seconds = self.start.elapsed().as_secs_f64();
         let method = if self.method.is_empty() { String::new() } else { format!("{}: ", self.method) };
         self.bar.show(format!(
-            "{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
+            "{known}{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
             progress.iteration
         ));
     }
@@ -97,6 +112,19 @@ impl Observer for Watch {
     }
 
     fn report(&mut self, so_far: &BoundRecord) {
+        self.bracket = so_far.best.log_z;
+        if self.trace.is_some_and(|last| last != self.bracket) {
+            self.trace = Some(self.bracket);
+            let line = serde_json::json!({
+                "seconds": self.start.elapsed().as_secs_f64(),
+                "lower": self.bracket.lower,
+                "upper": self.bracket.upper,
+                "lower_method": so_far.best.lower_method,
+                "upper_method": so_far.best.upper_method,
+            });
+            // A closed standard error is nobody's loss.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
         if let Some(board) = &self.board {
             board.post(so_far.clone());
         }

@@ -5,13 +5,40 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use zbound::record::{BoundRecord, Bracket, MethodRecord};
 use zbound_bench::duration;
 
-/// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances.
-pub(crate) fn render(record: &BoundRecord, exact: Option<f64>) -> String {
+/// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances of a wide table.
+pub(crate) fn render(record: &BoundRecord, exact: Option<f64>, wide: bool) -> String {
     let decimals = decimals_for(bounds(record));
-    let mut text = methods_table(record, exact, decimals).trim_fmt();
+    let mut text = methods_table(record, exact, decimals, wide).trim_fmt();
     text.push('\n');
     text += &notes(record);
+    if let Some(advice) = &record.advice {
+        text += &format!("{advice}\n");
+    }
+    text += &answers(record);
     text + &headline(record, decimals) + "\n"
+}
+
+/// Variables up to which a state is printed in full.
+const SHOWN_VARIABLES: usize = 60;
+
+/// What exact inference found besides log Z.
+fn answers(record: &BoundRecord) -> String {
+    let mut text = String::new();
+    let Some(exact) = record.results.iter().find(|r| r.entropy.is_some() || r.max_f.is_some()) else {
+        return text;
+    };
+    if let Some(value) = exact.max_f {
+        text += &format!("max f = {value}");
+        if let Some(state) = exact.argmax.as_ref().filter(|s| s.len() <= SHOWN_VARIABLES) {
+            let state: Vec<String> = state.iter().map(i64::to_string).collect();
+            text += &format!(" at {}", state.join(" "));
+        }
+        text.push('\n');
+    }
+    if let Some(entropy) = exact.entropy {
+        text += &format!("entropy = {entropy:.6} nats\n");
+    }
+    text
 }
 
 /// One line per reason, methods with the same reason together.
@@ -47,16 +74,16 @@ fn bounds(record: &BoundRecord) -> impl Iterator<Item = f64> + '_ {
     record.results.iter().flat_map(|r| [r.log_z.lower, r.log_z.upper]).flatten()
 }
 
-fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize) -> Table {
+fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize, wide: bool) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::ASCII_BORDERS_ONLY_CONDENSED);
-    let mut header = vec!["method", "lower", "upper", "gap", "iterations", "time", "status"];
-    if exact.is_some() {
-        header.insert(4, "above exact");
+    let mut header = vec!["method", "lower", "upper", "rel. gap", "time", "status"];
+    if wide {
+        header.splice(4..4, ["gap", "above exact", "iterations"]);
     }
     table.set_header(header);
     for result in &record.results {
-        table.add_row(row(result, exact, decimals));
+        table.add_row(row(record.eps, result, exact, decimals, wide));
     }
     let columns = table.column_count();
     for column in table.column_iter_mut().take(columns - 1).skip(1) {
@@ -65,23 +92,25 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize) -> T
     table
 }
 
-fn row(result: &MethodRecord, exact: Option<f64>, decimals: usize) -> Vec<Cell> {
+fn row(eps: f64, result: &MethodRecord, exact: Option<f64>, decimals: usize, wide: bool) -> Vec<Cell> {
     let none = || "-".to_owned();
     let log_z = result.log_z;
-    let gap = result
-        .relaxation_gap
-        .map_or_else(none, |gap| if gap == 0.0 { "0".to_owned() } else { format!("{gap:.1e}") });
+    let short = |gap: f64| if gap == 0.0 { "0".to_owned() } else { format!("{gap:.1e}") };
+    // In the unit of --tol.
+    let scale = result.phi.upper.map_or(eps, |upper| eps.max(upper.abs()));
     let mut cells = vec![
         result.method.name().to_owned(),
         log_z.lower.map_or_else(none, |v| round_down_display(v, decimals)),
         log_z.upper.map_or_else(none, |v| round_up_display(v, decimals)),
-        gap,
-        result.iterations.to_string(),
+        result.relaxation_gap.map_or_else(none, |gap| short(gap / scale)),
         duration(result.seconds),
         result.status.name().to_owned(),
     ];
-    if let Some(exact) = exact {
-        cells.insert(4, log_z.upper.map_or_else(none, |v| format!("{:.3e}", (v - exact).max(0.0))));
+    if wide {
+        let above =
+            log_z.upper.zip(exact).map_or_else(none, |(v, exact)| format!("{:.3e}", (v - exact).max(0.0)));
+        let gap = result.relaxation_gap.map_or_else(none, short);
+        cells.splice(4..4, [gap, above, result.iterations.to_string()]);
     }
     cells.into_iter().map(Cell::new).collect()
 }

@@ -9,7 +9,8 @@ use zbound::record::{BoundRecord, MethodRecord, Status};
 /// Digits of PR after the point.
 const DECIMALS: usize = 9;
 
-/// `PR` and `MAR` of the exact result if there is one, otherwise of the best upper bound, rounded up.
+/// `PR` and `MAR` of the exact result if there is one, otherwise `BOUND`, the best upper bound rounded up, and `MAR`
+/// by estimates.
 ///
 /// State 0 is x = -1. The weights are those of exp(f/eps), so PR is (eps log Z)/(eps log 10).
 pub(crate) fn render(record: &BoundRecord) -> Result<String> {
@@ -27,11 +28,21 @@ pub(crate) fn render(record: &BoundRecord) -> Result<String> {
             round_up_display(value + value.abs() * f64::EPSILON * 4.0, DECIMALS)
         }
     };
+    let has_marginals = |r: &MethodRecord| r.marginals.is_some() || r.state_marginals.is_some();
     let method = exact.map(|r| r.method).or(record.best.upper_method);
-    let source = record.results.iter().find(|r| Some(r.method) == method && r.marginals.is_some());
-    let source = source.or_else(|| record.results.iter().find(|r| r.marginals.is_some()));
-    let mut text = format!("PR\n{pr}\n");
-    if let Some(marginals) = source.and_then(|r| r.marginals.as_ref()) {
+    let source = record.results.iter().find(|r| Some(r.method) == method && has_marginals(r));
+    let source = source.or_else(|| record.results.iter().find(|r| has_marginals(r)));
+    let head = if exact.is_some() { "PR" } else { "BOUND" };
+    let mut text = format!("{head}\n{pr}\n");
+    let states = source.and_then(|r| r.state_marginals.as_ref());
+    if let Some(states) = states {
+        write!(text, "MAR\n{}", states.len())?;
+        for law in states {
+            write!(text, " {}", law.len())?;
+            law.iter().try_for_each(|p| write!(text, " {p}"))?;
+        }
+        text.push('\n');
+    } else if let Some(marginals) = source.and_then(|r| r.marginals.as_ref()) {
         write!(text, "MAR\n{}", marginals.len())?;
         for p in marginals {
             write!(text, " 2 {} {}", 1.0 - p, p)?;

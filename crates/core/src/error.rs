@@ -37,7 +37,7 @@ pub enum Error {
     #[error("not applicable: {0}")]
     NotApplicable(String),
     /// The job needs more memory than allowed.
-    #[error("{what} needs about {needed_mib} MiB, above the limit of {limit_mib} MiB; {hint}")]
+    #[error("{what} needs {}, above the limit of {limit_mib} MiB; {hint}", size(*needed_mib))]
     Memory {
         /// The object that does not fit.
         what: String,
@@ -65,6 +65,15 @@ impl Error {
     /// A parse error at `line` of `path`.
     pub fn parse(path: &str, line: usize, message: impl Into<String>) -> Self {
         Error::Parse { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+/// An amount of memory that can be believed: estimates beyond the address space saturate and say nothing.
+fn size(mib: u64) -> String {
+    const ADDRESS_SPACE_MIB: u64 = 1 << 36;
+    match mib < ADDRESS_SPACE_MIB {
+        true => format!("about {mib} MiB"),
+        false => "more memory than any machine has".into(),
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Progress {
 
 impl Progress {
     /// Between methods, `seconds` after the start: nothing is known yet.
-    pub(crate) fn at(seconds: f64) -> Self {
+    pub fn at(seconds: f64) -> Self {
         Progress { iteration: 0, lower: f64::NAN, upper: f64::NAN, seconds }
     }
 }

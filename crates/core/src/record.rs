@@ -36,6 +36,16 @@ pub struct BoundRecord {
 }
 
 impl BoundRecord {
+    /// Gives the marginals of spins in the form that variables of any number of states have.
+    pub fn add_states(&mut self) {
+        for result in &mut self.results {
+            let states = |marginals: &Vec<f64>| marginals.iter().map(|p| vec![1.0 - p, *p]).collect();
+            if result.state_marginals.is_none() {
+                result.state_marginals = result.marginals.as_ref().map(states);
+            }
+        }
+    }
+
     /// Says of the methods that were not reached that the user stopped the run, not the time limit.
     pub fn mark_cancelled(&mut self) {
         let unreached = |r: &&mut MethodRecord| r.reason.as_deref() == Some(crate::solution::FALLBACK);
@@ -177,6 +187,15 @@ pub struct MethodRecord {
     pub state_marginals: Option<Vec<Vec<f64>>>,
     /// `(i, j, E x_i x_j)` over free spins, on request.
     pub pairwise: Option<Vec<(usize, usize, f64)>>,
+    /// `-sum p log p` in nats, from exact inference.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub entropy: Option<f64>,
+    /// The largest value of f, from exact inference.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_f: Option<f64>,
+    /// A state that has it, per variable of the file: -1 or +1 where all variables are spins, else states.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub argmax: Option<Vec<i64>>,
     /// Standard error of `estimate`, for methods that sample.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub standard_error: Option<f64>,
@@ -198,6 +217,13 @@ pub struct BestRecord {
     pub upper_method: Option<Method>,
     /// The method with the largest lower bound.
     pub lower_method: Option<Method>,
+    /// The best number for eps log Z that is not a bound: that of exact inference or of sampling, moved into the
+    /// bracket when it lies outside.
+    #[serde(default)]
+    pub estimate: Option<f64>,
+    /// The method behind `estimate`.
+    #[serde(default)]
+    pub estimate_method: Option<Method>,
 }
 
 impl ModelRecord {
@@ -251,6 +277,9 @@ impl<'a> Recorder<'a> {
             marginals: None,
             state_marginals: None,
             pairwise: None,
+            entropy: None,
+            max_f: None,
+            argmax: None,
             standard_error: None,
             effective_samples: None,
             reason: Some(reason.into()),
@@ -298,7 +327,7 @@ impl<'a> Recorder<'a> {
                 steps.iter().map(step).collect()
             }),
             marginals: solution.means.as_ref().map(|means| self.marginals(means)),
-            state_marginals: solution.state_marginals.as_ref().map(|free| self.state_marginals(free)),
+            state_marginals: solution.state_marginals.as_ref().map(|free| self.model.state_laws(free)),
             pairwise: self.pairwise(solution.pairwise.as_deref()),
             standard_error: solution.sampling.and_then(|s| finite(s.standard_error)),
             effective_samples: solution.sampling.and_then(|s| finite(s.effective_samples)),
@@ -346,11 +375,21 @@ impl<'a> Recorder<'a> {
             marginals: (exact.has_marginals() && !exact.means.is_empty())
                 .then(|| self.marginals(&exact.means)),
             state_marginals: (exact.has_marginals() && exact.means.is_empty())
-                .then(|| self.state_marginals(&exact.state_marginals)),
+                .then(|| self.model.state_laws(&exact.state_marginals)),
             pairwise: self.pairwise(exact.has_marginals().then_some(&exact.pairwise)),
+            entropy: finite(exact.entropy).filter(|_| !impossible),
+            max_f: finite(exact.max_f).filter(|_| !impossible),
+            argmax: (!exact.best.is_empty() && !impossible).then(|| self.state(&exact.best)),
             reason: impossible.then(|| IMPOSSIBLE.to_owned()),
             ..self.empty(Method::Exact, Status::Converged, "")
         }
+    }
+
+    /// A joint state of the free variables in the words of the file.
+    fn state(&self, free: &[u32]) -> Vec<i64> {
+        let states = self.model.expand(free, |state| state);
+        let is_binary = self.model.is_binary();
+        states.into_iter().map(|s| if is_binary { 2 * i64::from(s) - 1 } else { i64::from(s) }).collect()
     }
 
     /// Logarithm of the number of joint states.
@@ -365,16 +404,6 @@ impl<'a> Recorder<'a> {
     fn marginals(&self, means: &[f64]) -> Vec<f64> {
         let probability: Vec<f64> = means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect();
         self.model.expand(&probability, f64::from)
-    }
-
-    fn state_marginals(&self, free: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut out = self.model.expand(free, |state| vec![f64::from(state)]);
-        for (i, state) in self.model.fixed().iter().enumerate() {
-            if let Some(state) = *state {
-                out[i] = (0..self.model.cardinality(i)).map(|s| f64::from(u8::from(s == state))).collect();
-            }
-        }
-        out
     }
 
     fn pairwise(&self, moments: Option<&[(u32, u32, f64)]>) -> Option<Vec<(usize, usize, f64)>> {

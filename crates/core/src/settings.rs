@@ -265,6 +265,8 @@ pub struct Settings {
     pub greedy_batch: usize,
     /// Memory limit in bytes for one solve. Default 8 GiB.
     pub memory_limit: u64,
+    /// Variables, besides the one summed out, that a mini-bucket of `wmb` may have; `None` lets memory and time decide.
+    pub ibound: Option<usize>,
     /// Seed of randomised orders and restarts. Default 0.
     pub seed: u64,
     /// Keep the trace of gaps. Default true.
@@ -289,6 +291,7 @@ impl Default for Settings {
             greedy: Greedy::Count(3),
             greedy_batch: 1,
             memory_limit: 8 << 30,
+            ibound: None,
             seed: 0,
             trace: true,
             cp_tau: 3.0,
@@ -332,6 +335,8 @@ with! {
     with_greedy_batch: greedy_batch usize;
     /// Sets [`Settings::memory_limit`].
     with_memory_limit: memory_limit u64;
+    /// Sets [`Settings::ibound`].
+    with_ibound: ibound Option<usize>;
     /// Sets [`Settings::seed`].
     with_seed: seed u64;
 }

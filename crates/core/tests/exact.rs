@@ -413,9 +413,64 @@ fn degenerate_models_have_answers() {
 }
 
 #[test]
+fn slices_add_up_to_the_whole() {
+    let mut draw = Draw(ChaCha8Rng::seed_from_u64(6));
+    let states = [2, 3, 2, 4, 2, 3, 2, 2, 3, 2, 2, 2];
+    let mut mixed = FactorModel::with_cardinalities(&states).unwrap();
+    for i in 0..states.len() {
+        for j in (i + 1..states.len()).filter(|j| (i + j) % 3 != 0) {
+            let table: Vec<f64> = (0..states[i] * states[j]).map(|_| draw.real(2.0)).collect();
+            mixed.push(&[i, j], &table).unwrap();
+        }
+    }
+    let zero = [0.0, 1.0, f64::NEG_INFINITY, 0.5, 0.0, f64::NEG_INFINITY];
+    mixed.push(&[0, 1], &zero).unwrap();
+    for (model, eps, limit) in [
+        (Model::new(Source::Factors(mixed)), 0.6, 2000),
+        (Model::from(random_grid(8, 12, 12, 1.0)), 1.0, 40_000),
+        (Model::from(random_grid(9, 10, 10, 3.0)), 0.01, 10_000),
+    ] {
+        let run = |bytes: u64, threads: usize| {
+            let settings = Settings::default().with_memory_limit(bytes).with_threads(threads);
+            exact_with(&model, eps, Wanted::LOG_Z, &settings, &mut Silent).unwrap()
+        };
+        let whole = run(1 << 30, 1);
+        let sliced = run(limit, 1);
+        let (a, b) = (whole.log_z_bounds, sliced.log_z_bounds);
+        assert!(a.0 <= b.1 && b.0 <= a.1 && a != b, "{a:?} {b:?}");
+        assert!(b.1 - b.0 < 1e-10 * b.1.abs().max(1.0) && sliced.order == whole.order);
+        assert_eq!(run(limit, 3).log_z_bounds, b);
+    }
+}
+
+#[test]
+fn a_network_without_evidence_below_sums_to_nothing() {
+    // Rows of thirds sum to one only up to rounding.
+    let third = (1f64 / 3.0).ln();
+    let mut network = FactorModel::new(30);
+    for i in 0..30usize {
+        // Each has up to five parents before it.
+        let parents: Vec<usize> = (0..5).map(|k| (i * 7 + k * 3) % i.max(1)).filter(|&p| p < i).collect();
+        let mut scope = vec![i];
+        parents.into_iter().for_each(|p| {
+            if !scope.contains(&p) {
+                scope.push(p)
+            }
+        });
+        let row = |k: usize| if k % 2 == 0 { third } else { (2f64 / 3.0).ln() };
+        let table: Vec<f64> = (0..1 << scope.len()).map(row).collect();
+        network.push(&scope, &table).unwrap();
+    }
+    let network = Model::new(Source::Factors(network));
+    let found = exact_with(&network, 1.0, Wanted::LOG_Z, &Settings::default(), &mut Silent).unwrap();
+    assert!(found.log_z_bounds.0 <= 0.0 && 0.0 <= found.log_z_bounds.1, "{:?}", found.log_z_bounds);
+    assert!(found.states_or_width == 0 || found.algorithm == Algorithm::Enumeration);
+}
+
+#[test]
 fn limits_and_cancellation_are_obeyed() {
     let grid = Model::from(random_grid(1, 12, 12, 1.0));
-    let small = Settings::default().with_memory_limit(1 << 10);
+    let small = Settings::default().with_memory_limit(100);
     let refused = exact(&grid, 1.0, &small, &mut Silent).unwrap_err();
     assert!(matches!(refused, Error::Memory { .. }) && refused.to_string().contains("width 12"), "{refused}");
     let mut stop = |_: &Progress| Flow::Stop;

@@ -315,3 +315,33 @@ fn headers_that_lie_are_refused_without_allocating() {
     let sparse = parsed(b"# vartype=SPIN\n0 999999999999 1\n", Format::Coo).unwrap();
     assert_eq!(sparse.d(), 2);
 }
+
+#[test]
+fn entries_that_would_round_to_zero_are_refused_with_their_line() {
+    let uai = b"MARKOV\n1\n2\n1\n1 0\n2\n0.5\n1e-400\n";
+    let refused = read_bytes("m.uai", uai, Format::Uai, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("m.uai:8: ") && refused.contains("1e-400"), "{refused}");
+    let fg = b"1\n\n1\n0\n2\n2\n0 0.5\n1 0.3e-330\n";
+    let refused = read_bytes("m.fg", fg, Format::LibDai, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("m.fg:8: "), "{refused}");
+    let zero = b"MARKOV\n1\n2\n1\n1 0\n2\n0.5\n0.0e-400\n";
+    assert!(read_bytes("m.uai", zero, Format::Uai, &ReadOptions::default()).is_ok());
+}
+
+#[test]
+fn a_factor_without_variables_that_is_zero_is_named() {
+    let uai = b"MARKOV\n1\n2\n2\n1 0\n0\n2\n0.5 1\n1\n0\n";
+    let model = read_bytes("m.uai", uai, Format::Uai, &ReadOptions::default()).unwrap();
+    assert!(model.warnings.iter().any(|w| w.starts_with("m.uai:10: factor 1")), "{:?}", model.warnings);
+}
+
+#[test]
+fn beta_is_refused_where_there_is_no_energy() {
+    let options = ReadOptions { beta: 2.0, ..Default::default() };
+    for (text, format) in
+        [(&b"{\"d\":1}"[..], Format::Json), (b"MARKOV\n1\n2\n0\n", Format::Uai), (b"1 0\n", Format::Rudy)]
+    {
+        let refused = read_bytes("m", text, format, &options).unwrap_err().to_string();
+        assert!(refused.contains("beta"), "{refused}");
+    }
+}

@@ -18,7 +18,7 @@ pub(crate) const SHORT_SPINS: usize = 32;
 
 /// Bounds by the methods named; see `zbound.bound`.
 #[pyfunction]
-#[pyo3(signature = (model, *, methods, eps, features, tol, max_iterations, time_limit, threads, solver, rho, pairwise, greedy, memory_limit, seed, pair_moments, want_certificate, progress))]
+#[pyo3(signature = (model, *, methods, eps, features, tol, max_iterations, time_limit, threads, solver, rho, pairwise, greedy, ibound, memory_limit, seed, target_gap, pair_moments, want_certificate, progress))]
 #[allow(clippy::too_many_arguments, reason = "one per keyword of zbound.bound")]
 pub(crate) fn bound<'py>(
     py: Python<'py>,
@@ -34,8 +34,10 @@ pub(crate) fn bound<'py>(
     rho: &str,
     pairwise: &str,
     greedy: &str,
+    ibound: Option<usize>,
     memory_limit: Option<u64>,
     seed: u64,
+    target_gap: Option<f64>,
     pair_moments: bool,
     want_certificate: bool,
     progress: Option<Py<PyAny>>,
@@ -50,12 +52,14 @@ pub(crate) fn bound<'py>(
             .with_rho(rho.parse()?)
             .with_pairwise(pairwise.parse()?)
             .with_greedy(greedy.parse()?)
+            .with_ibound(ibound)
             .with_seed(seed);
         settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
         let mut request = BoundRequest::default();
         request.methods = MethodChoice::from_names(&methods)?;
         request.eps = eps;
         request.features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
+        request.target_gap = target_gap;
         request.want_pairwise = pair_moments;
         request.want_certificate = want_certificate;
         request.path = model.path.clone();
@@ -91,13 +95,19 @@ pub(crate) fn exact<'py>(
     let answer = watch.run(py, move |observer| zbound::exact::exact(&inner, eps, &settings, observer))?;
     let free = model.inner.free_variables();
     let means = answer.means.iter().map(|m| (0.5 * (1.0 + m)).clamp(0.0, 1.0)).collect::<Vec<_>>();
-    let marginals = model.inner.expand(&means, f64::from);
-    let argmax = model.inner.expand(&answer.argmax, |state| if state == 1 { 1 } else { -1 });
+    let is_binary = model.inner.is_binary();
+    let marginals = is_binary.then(|| PyArray1::from_vec(py, model.inner.expand(&means, f64::from)));
+    let best = model.inner.expand(&answer.best, |state| state);
+    let argmax: Vec<i64> =
+        best.into_iter().map(|s| if is_binary { 2 * i64::from(s) - 1 } else { i64::from(s) }).collect();
     let pairs = answer.pairwise.iter().map(|&(i, j, v)| (free[i as usize], free[j as usize], v));
     let dict = PyDict::new(py);
     dict.set_item("phi", (answer.phi_bounds.0, answer.phi_bounds.1, answer.phi))?;
     dict.set_item("log_z", (answer.log_z_bounds.0, answer.log_z_bounds.1, answer.log_z))?;
-    dict.set_item("marginals", PyArray1::from_vec(py, marginals))?;
+    dict.set_item("marginals", marginals)?;
+    let states =
+        (!answer.state_marginals.is_empty()).then(|| model.inner.state_laws(&answer.state_marginals));
+    dict.set_item("state_marginals", state_arrays(py, states))?;
     dict.set_item("pairwise", pair_arrays(py, pairs)?)?;
     dict.set_item("entropy", answer.entropy)?;
     dict.set_item("max_f", answer.max_f)?;
@@ -130,6 +140,8 @@ fn report_dict<'py>(
     dict.set_item("log_z", (best.log_z.lower, best.log_z.upper))?;
     dict.set_item("phi", (best.phi.lower, best.phi.upper))?;
     dict.set_item("best_methods", (name(best.lower_method), name(best.upper_method)))?;
+    dict.set_item("best_estimate", (best.estimate, name(best.estimate_method)))?;
+    dict.set_item("advice", record.advice)?;
     Ok(dict)
 }
 
@@ -159,6 +171,7 @@ fn result_dict<'py>(
     });
     dict.set_item("steps", steps.transpose()?)?;
     dict.set_item("marginals", record.marginals.map(|m| PyArray1::from_vec(py, m)))?;
+    dict.set_item("state_marginals", state_arrays(py, record.state_marginals))?;
     let pairs = record.pairwise.map(|pairs| pair_arrays(py, pairs.into_iter()));
     dict.set_item("pairwise", pairs.transpose()?)?;
     dict.set_item("reason", record.reason.map(|r| in_python_terms(&r)))?;
@@ -191,6 +204,11 @@ fn term_dict<'py>(
 
 fn solved(certificate: zbound::certify::Certificate, model: &Arc<zbound::Model>) -> Certificate {
     Certificate::solved(certificate, model, None)
+}
+
+/// One array of probabilities per variable.
+fn state_arrays<'py>(py: Python<'py>, laws: Option<Vec<Vec<f64>>>) -> Option<Vec<Bound<'py, PyArray1<f64>>>> {
+    laws.map(|laws| laws.into_iter().map(|law| PyArray1::from_vec(py, law)).collect())
 }
 
 /// `(edges (m, 2), values (m,))`.

@@ -9,8 +9,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 use zbound::generate::{Family, GenerateSpec, Graph};
 use zbound::record::{BoundRecord, Status};
-use zbound::{Flow, Progress};
-use zbound_bench::{combined, duration, methods, quantum};
+use zbound::{Flow, Method, Progress, Settings};
+use zbound_bench::{combined, duration, methods, quantum, suite};
 
 const EXAMPLES: &str = "\
 Times are wall-clock seconds of one run each, certification included; upper bounds are on log Z.
@@ -19,6 +19,7 @@ Examples:
   zbound bench
   zbound bench quantum --d 10,30,100,300
   zbound bench combined --d 10
+  zbound bench suite models/ --time-limit 10 > benchmarks.md
   zbound bench quantum --d 10,100 --first-order 0 --python .venv/bin/python
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
@@ -26,9 +27,18 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What to time: every method on one family, the quantum relaxation against eigendecompositions, or the combined bound against its parts
+    /// What to time: every method on one family, the quantum relaxation against eigendecompositions, the combined bound against its parts, or `auto` on a folder of models
     #[arg(value_enum, default_value_t = Topic::Methods)]
     topic: Topic,
+    /// Folder of models for `suite`, searched with all folders in it
+    #[arg(value_name = "DIR", required_if_eq("topic", "suite"))]
+    folder: Option<PathBuf>,
+    /// Methods of `suite`; may be repeated [default: auto]
+    #[arg(long, short, value_name = "M", value_parser = choices::parser::<Method>())]
+    method: Vec<Method>,
+    /// Threads of `suite`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
     /// Numbers of spins
     #[arg(long, value_delimiter = ',', default_value = "10,20,40")]
     d: Vec<usize>,
@@ -76,6 +86,8 @@ enum Topic {
     Quantum,
     /// Mean error of the combined bound and of its parts, over families and draws
     Combined,
+    /// The bracket of `auto` on every model of a folder, as a page of Markdown
+    Suite,
 }
 
 impl Args {
@@ -100,6 +112,13 @@ impl Args {
                 self.print(&done, || done.render())?;
                 Ok(0)
             }
+            Topic::Suite => {
+                let signals = Signals::take_over()?;
+                let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
+                let done = suite::run(&self.suite(), &mut watch, &mut say)?;
+                self.print(&done, || done.render())?;
+                Ok(0)
+            }
         }
     }
 
@@ -111,6 +130,15 @@ impl Args {
         let (family, graph) = (self.family, self.graph);
         let draw = GenerateSpec { family, graph, d: 0, w: self.w, seed: self.seed };
         methods::Plan { sizes: self.d.clone(), draw, tol: self.tol, time_limit: self.time_limit }
+    }
+
+    fn suite(&self) -> suite::Plan {
+        suite::Plan {
+            folder: self.folder.clone().unwrap_or_default(),
+            time_limit: self.time_limit,
+            methods: self.method.clone(),
+            settings: Settings::default().with_tol(self.tol).with_seed(self.seed).with_threads(self.threads),
+        }
     }
 
     fn quantum(&self) -> quantum::Plan<'_> {

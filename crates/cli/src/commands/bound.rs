@@ -57,10 +57,16 @@ pub(crate) struct Args {
     /// Pairs that carry constraints in logdet
     #[arg(long, default_value_t, value_parser = choices::parser::<Pairwise>())]
     pairwise: Pairwise,
+    /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    target_gap: Option<f64>,
+    /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
+    #[arg(long, value_name = "I")]
+    ibound: Option<usize>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
     pair_moments: bool,
-    /// Write the certificate behind the best upper bound to FILE
+    /// Write one certificate of both sides of the bracket to FILE
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
@@ -76,6 +82,15 @@ pub(crate) struct OutputArgs {
     /// text: a table; json: one document; uai: PR (log10 Z) and MAR
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT")]
     output_format: OutputFormat,
+    /// All columns in the table
+    #[arg(long)]
+    wide: bool,
+    /// Also report P(x_i = s) for every state (JSON), for spins too
+    #[arg(long)]
+    states: bool,
+    /// One line of JSON on standard error whenever the bracket shrinks
+    #[arg(long)]
+    trace: bool,
 }
 
 /// A kind of output.
@@ -96,7 +111,7 @@ impl Args {
         let request = self.request(&run)?;
         request.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         answer(&run, self.model, request, &self.output, self.certificate.as_deref())
     }
@@ -106,6 +121,7 @@ impl Args {
         request.methods = MethodChoice::from_names(&self.method)?;
         request.eps = self.eps;
         request.features = self.features.clone().unwrap_or_default();
+        request.target_gap = self.target_gap;
         request.want_pairwise = self.pair_moments;
         request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());
@@ -115,6 +131,7 @@ impl Args {
             .with_solver(self.solver)
             .with_greedy(self.greedy)
             .with_greedy_batch(self.greedy_batch)
+            .with_ibound(self.ibound)
             .with_rho(self.rho)
             .with_pairwise(self.pairwise);
         Ok(request)
@@ -138,16 +155,17 @@ pub(crate) fn answer(
     certificate: Option<&Path>,
 ) -> Result<u8> {
     let asked = request.clone();
+    let trace = output.trace;
     let ended = run.supervise(move |watch, board| {
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
         let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = source.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
-        let report = bound(&model, &asked, &mut watch.posting(board))?;
+        let report = bound(&model, &asked, &mut watch.tracing(trace).posting(board))?;
         let exact = exact_value(&model, &asked, &report);
         Ok(Answer { model, report, exact })
     })?;
-    let (record, done) = match ended {
+    let (mut record, done) = match ended {
         Ended::Nothing => return Ok(run.exit_code(EXIT_INCOMPLETE)),
         Ended::Done(answer) => (answer.report.record.clone(), Some(answer)),
         Ended::Left(mut record) => {
@@ -157,12 +175,16 @@ pub(crate) fn answer(
             (record, None)
         }
     };
+    if output.states {
+        record.add_states();
+    }
     let format = if output.json { OutputFormat::Json } else { output.output_format };
     match format {
         OutputFormat::Json => output::print_json(&record)?,
         OutputFormat::Uai => output::print(&uai::render(&record)?)?,
         OutputFormat::Text => {
-            output::print(&table::render(&record, done.as_ref().and_then(|answer| answer.exact)))?;
+            let exact = done.as_ref().and_then(|answer| answer.exact);
+            output::print(&table::render(&record, exact, output.wide))?;
         }
     }
     let mut code = Outcome::of(&request, &record).exit_code();
@@ -207,8 +229,22 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
         .filter(|value| value.is_finite())
 }
 
-/// Fails before the work when the certificate could not be written after it.
-pub(crate) fn check_directory(path: &Path) -> Result<()> {
+/// Fails before the work when the certificate could not be written after it, or would replace a file it is made from.
+pub(crate) fn check_certificate(path: &Path, model: &ModelArgs) -> Result<()> {
+    check_directory(path)?;
+    // A file that is not there yet is no input; standard input is no file.
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let inputs = std::iter::once(&model.model).chain(&model.evidence);
+    if let Some(input) =
+        inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|file| file == target))
+    {
+        bail!("--certificate {}: would overwrite the input {}", path.display(), input.display());
+    }
+    Ok(())
+}
+
+/// Fails before the work when a file could not be written after it.
+fn check_directory(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
     if !metadata.context("--certificate")?.is_dir() || path.is_dir() {

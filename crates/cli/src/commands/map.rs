@@ -1,6 +1,6 @@
 //! `zbound map`: the zero-temperature case.
 
-use super::bound::check_directory;
+use super::bound::check_certificate;
 use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
@@ -62,7 +62,7 @@ impl Args {
         };
         request.settings.validate()?;
         if let Some(path) = &self.certificate {
-            check_directory(path)?;
+            check_certificate(path, &self.model)?;
         }
         let source = self.model.clone();
         let ended = run.supervise(move |mut watch, board| {

@@ -2,6 +2,7 @@
 
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
+use crate::limits::parse_size;
 use crate::output;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
@@ -16,7 +17,7 @@ with that evidence. `zbound-check MODEL CERT` does the same with none of this pr
 
 Examples:
   zbound verify model.json proof.zbc
-  zbound verify grid.uai proof.zbc --evidence grid.uai.evid --memory-limit 16000000000";
+  zbound verify grid.uai proof.zbc --evidence grid.uai.evid --memory-limit 16G";
 
 /// Options of `zbound verify`.
 #[derive(Debug, clap::Args)]
@@ -27,9 +28,9 @@ pub(crate) struct Args {
     /// Certificate written by `zbound bound --certificate`
     #[arg(value_name = "CERT")]
     certificate: PathBuf,
-    /// Bytes of working memory that verification may take
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().memory)]
-    memory_limit: u64,
+    /// Memory that verification may take: bytes, or a number with K, M, G or T [default: 4 GB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory_limit: Option<u64>,
     /// Elementary operations that verification may take
     #[arg(long, value_name = "OPS", default_value_t = Limits::default().operations)]
     work_limit: f64,
@@ -57,7 +58,10 @@ impl Args {
         let (certificate, claim) = Certificate::read(&self.certificate)
             .with_context(|| format!("cannot read the certificate {}", self.certificate.display()))?;
         let model = self.model.read()?;
-        let limits = Limits { memory: self.memory_limit, operations: self.work_limit };
+        let limits = Limits {
+            memory: self.memory_limit.unwrap_or(Limits::default().memory),
+            operations: self.work_limit,
+        };
         match claim.confirm_model(&certificate, &model, &limits) {
             Ok(proved) => {
                 output::print_json(&Verdict {

@@ -176,6 +176,7 @@ fn bad_options_are_one_line_with_a_hint_and_exit_two() {
         assert!(message.lines().count() <= 2, "{message}");
     }
     for (args, words) in [
+        (["--ibound", "wide"], "invalid digit"),
         (["--method", "magic"], "possible values: auto, all"),
         (["--greedy", "many"], "a number of features or `auto`"),
         (["--features", "degree:x"], "whole number"),

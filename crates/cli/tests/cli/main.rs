@@ -4,6 +4,7 @@ mod bound;
 mod certificate;
 mod commands;
 mod examples;
+mod limits;
 mod marginals;
 mod reproduce;
 mod support;

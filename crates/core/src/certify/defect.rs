@@ -156,7 +156,7 @@ pub(crate) fn check_features(features: &Features, d: usize) -> Result<()> {
 
 /// A sum of floats with its rounding errors kept: accurate to one float unless terms cancel by 2^50.
 #[derive(Clone, Copy, Default)]
-struct ExactSum {
+pub(crate) struct ExactSum {
     sum: f64,
     errors: f64,
     absolute_errors: f64,
@@ -164,7 +164,8 @@ struct ExactSum {
 }
 
 impl ExactSum {
-    fn add(&mut self, x: f64) {
+    /// Adds one number.
+    pub(crate) fn add(&mut self, x: f64) {
         let (sum, error) = two_sum(self.sum, x);
         self.sum = sum;
         self.errors += error;
@@ -174,7 +175,7 @@ impl ExactSum {
 
     /// `sum + errors` is exact but for the rounding of `errors`, at most `count u` times their
     /// absolute sum; doubled to cover the rounding of that sum itself.
-    fn total(&self) -> Interval {
+    pub(crate) fn total(&self) -> Interval {
         let radius = (self.count * f64::EPSILON * self.absolute_errors).next_up();
         let errors =
             if self.absolute_errors == 0.0 { Interval::ZERO } else { Interval::around(self.errors, radius) };

@@ -1,20 +1,22 @@
 //! What exact inference would do, and what that costs.
 
 use super::enumerate::MAX_SPINS;
+use super::slice::Slicing;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Polynomial};
 use crate::settings::Settings;
 use crate::tables::order::{Graph, frontier, search};
 use crate::tables::plan::Plan;
+use crate::tables::reduce::{Reduction, restrict, without_barren};
 
 /// Models up to this size are enumerated whenever they are polynomials: it takes milliseconds
 /// and gives the moments of all pairs.
 const ALWAYS_ENUMERATE: usize = 16;
 /// Seconds per table entry of log Z alone, of the sweep back, and of the maximum, on one core of 2020s make
 /// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
-const SUM_SECONDS: f64 = 1.0e-9;
-const MARGINAL_SECONDS: f64 = 3.0e-9;
-const MAXIMUM_SECONDS: f64 = 2.0e-9;
+const SUM_SECONDS: f64 = 1.5e-9;
+const MARGINAL_SECONDS: f64 = 6.0e-9;
+const MAXIMUM_SECONDS: f64 = 3.0e-9;
 /// Seconds per bucket, whatever its size.
 const BUCKET_SECONDS: f64 = 2e-6;
 /// Seconds per state of enumeration with moments: K30 takes a second.
@@ -84,37 +86,66 @@ pub(crate) enum Choice {
     Eliminate(Box<Planned>),
 }
 
-/// A model and how its variables go.
+/// A model, what is left of it after exact reductions, and how its variables go.
 pub(crate) struct Planned {
-    pub(crate) factors: FactorModel,
+    /// The states that are left, and the model over them.
+    pub(crate) reduction: Reduction,
     /// `None` when elimination is hopeless.
     pub(crate) plan: Option<Plan>,
+    /// How log Z is found when the tables do not fit the memory.
+    pub(crate) slicing: Option<Slicing>,
     pub(crate) width: usize,
 }
 
 impl Planned {
-    /// Searches for an order.
-    pub(crate) fn new(factors: FactorModel, seed: u64, stop: &mut dyn FnMut() -> bool) -> Self {
-        let graph = Graph::of(&factors);
+    /// Reduces a model and searches for an order; variables that do not matter to log Z at temperature `eps`
+    /// go beforehand when nothing else is wanted.
+    pub(crate) fn new(
+        factors: &FactorModel,
+        log_z_alone: Option<f64>,
+        seed: u64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self> {
+        let mut reduction = restrict(factors)?;
+        if let Some(eps) = log_z_alone {
+            reduction.model = without_barren(reduction.model, eps)?;
+        }
+        let model = &reduction.model;
+        let graph = Graph::of(model);
         let found = search(&graph, seed, stop);
         if found.cost == f64::INFINITY {
             let width = frontier(&graph.neighbours, &found.order);
-            return Planned { factors, plan: None, width };
+            return Ok(Planned { reduction, plan: None, slicing: None, width });
         }
-        let plan = Plan::new(&graph, factors.cardinalities(), found.order);
-        Planned { width: plan.width, plan: Some(plan), factors }
+        let plan = Plan::new(&graph, model.cardinalities(), found.order);
+        Ok(Planned { width: plan.width, plan: Some(plan), slicing: None, reduction })
+    }
+
+    /// Slices log Z where its tables exceed `limit` bytes and slicing helps.
+    pub(crate) fn sliced(mut self, limit: u64) -> Self {
+        if let Some(plan) = self.plan.as_ref().filter(|plan| plan.bytes() > limit as f64) {
+            self.slicing = Slicing::new(&self.reduction.model, plan, limit as f64);
+        }
+        self
     }
 
     pub(crate) fn bytes(&self, wanted: Wanted) -> f64 {
         let Some(plan) = &self.plan else { return f64::INFINITY };
+        if let (Wanted::LOG_Z, Some(slicing)) = (wanted, &self.slicing) {
+            return slicing.plan.bytes();
+        }
         let sum = if wanted.marginals { plan.bytes_with_marginals() } else { plan.bytes() };
         if wanted.maximum { sum.max(plan.bytes_of_maximum()) } else { sum }
     }
 
     fn cost(&self, wanted: Wanted) -> Cost {
-        let (entries, buckets) = match &self.plan {
-            Some(plan) => (plan.entries, plan.order.len() as f64),
-            None => (f64::INFINITY, 0.0),
+        let (entries, buckets) = match (&self.plan, &self.slicing) {
+            (_, Some(slicing)) if wanted == Wanted::LOG_Z => {
+                let times = slicing.count();
+                (times * slicing.plan.entries, times * slicing.plan.order.len() as f64)
+            }
+            (Some(plan), _) => (plan.entries, plan.order.len() as f64),
+            (None, _) => (f64::INFINITY, 0.0),
         };
         let sweeps = 1.0 + f64::from(u8::from(wanted.marginals)) + f64::from(u8::from(wanted.maximum));
         let mut per_entry = SUM_SECONDS;
@@ -136,6 +167,7 @@ impl Planned {
 /// Decides how to answer; `stop` cuts the search for an order short.
 pub(crate) fn choose(
     model: &Model,
+    eps: f64,
     wanted: Wanted,
     settings: &Settings,
     stop: &mut dyn FnMut() -> bool,
@@ -146,7 +178,11 @@ pub(crate) fn choose(
     if let (true, Some(f)) = (d <= ALWAYS_ENUMERATE, &polynomial) {
         return Ok((Choice::Enumerate(Box::new(f.clone())), enumeration(d, settings)));
     }
-    let planned = Planned::new(model.factors()?, settings.seed, stop);
+    let log_z_alone = (wanted == Wanted::LOG_Z).then_some(eps);
+    let mut planned = Planned::new(&model.factors()?, log_z_alone, settings.seed, stop)?;
+    if wanted == Wanted::LOG_Z {
+        planned = planned.sliced(settings.memory_limit);
+    }
     let cost = planned.cost(wanted);
     let fits = cost.bytes <= settings.memory_limit;
     match polynomial {
@@ -194,5 +230,5 @@ pub fn estimate_for(model: &Model, wanted: Wanted, settings: &Settings) -> Resul
     settings.validate()?;
     let start = std::time::Instant::now();
     let limit = settings.time_limit_secs.unwrap_or(f64::INFINITY);
-    Ok(choose(model, wanted, settings, &mut || start.elapsed().as_secs_f64() > limit)?.1)
+    Ok(choose(model, 1.0, wanted, settings, &mut || start.elapsed().as_secs_f64() > limit)?.1)
 }

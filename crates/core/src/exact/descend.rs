@@ -6,6 +6,7 @@ use crate::observer::Monitor;
 use crate::tables::linear;
 use crate::tables::log;
 use crate::tables::order::interaction_graph;
+use crate::tables::spare::Spare;
 use crate::tables::table::{Domain, Table};
 use crate::tables::view::{fits_numbers, sum};
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ impl Elimination<'_> {
         let d = self.model.d();
         let mut above: Vec<Vec<f64>> = vec![Vec::new(); d];
         let mut states: Vec<Vec<f64>> = vec![Vec::new(); d];
+        let mut spare = Spare::default();
         let mut moments =
             Moments { graph: interaction_graph(self.model), pairs: BTreeMap::new(), energy: 0.0 };
         for &p in self.plan.schedule.iter().rev() {
@@ -47,8 +49,9 @@ impl Elimination<'_> {
             if targets.is_empty() {
                 targets.push(vec![p as u32]);
             }
-            let mut beliefs = self.beliefs(p, &up, &message, &over, &targets);
-            drop((message, over));
+            let mut beliefs = self.beliefs(p, &up, &message, &over, &targets, &mut spare);
+            spare.give(message.table.data);
+            spare.give(over);
             let total = normalise(&mut beliefs);
             let v = self.plan.order[p] as usize;
             states[v] = self.marginal(p as u32, &targets, &beliefs);
@@ -75,6 +78,7 @@ impl Elimination<'_> {
         message: &Message,
         over: &[f64],
         targets: &[Vec<u32>],
+        spare: &mut Spare,
     ) -> Vec<Vec<f64>> {
         let (shape, states) = (self.shape(p), &self.plan.states);
         let tables = self.tables(p, &up.buckets, &up.messages);
@@ -86,6 +90,7 @@ impl Elimination<'_> {
                 over,
                 targets,
                 states,
+                spare,
             );
         }
         let logs: Vec<Table> = tables.iter().map(|t| t.logs().0).collect();

@@ -12,6 +12,7 @@ use crate::tables::buckets::Buckets;
 use crate::tables::linear::{self, Pool};
 use crate::tables::log;
 use crate::tables::plan::Plan;
+use crate::tables::spare::Spare;
 use crate::tables::table::{LOG_ROUNDINGS, Scaled, Table};
 use crate::tables::view::{Shape, fits_numbers};
 
@@ -92,6 +93,7 @@ impl Elimination<'_> {
         }
         let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
         let mut ledger = Ledger { roundings: buckets.roundings, ..Ledger::default() };
+        let mut spare = Spare::default();
         let mut since_poll = f64::INFINITY;
         for &p in &self.plan.schedule {
             let p = p as usize;
@@ -102,7 +104,7 @@ impl Elimination<'_> {
                 poll(monitor)?;
             }
             let tables = self.tables(p, &buckets, &messages);
-            let scaled = self.sum_out(p, &tables, &mut ledger.roundings);
+            let scaled = self.sum_out(p, &tables, &mut ledger.roundings, &mut spare);
             ledger.add(&scaled);
             if scaled.table.is_impossible() {
                 return Ok(Upward::impossible(buckets, d));
@@ -112,21 +114,39 @@ impl Elimination<'_> {
                 ledger.roundings += LOG_ROUNDINGS;
             }
             if !keep {
-                self.plan.children[p].iter().for_each(|&c| messages[c as usize] = None);
+                let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
+                used.for_each(|m| spare.give(m.table.data));
             }
             let Scaled { table, exponent, offset, .. } = scaled;
-            messages[p] = Some(Message { table, exponent, offset });
+            let mut message = Message { table, exponent, offset };
+            if !keep && let Some(sibling) = self.sibling(p, &message.table, &messages) {
+                multiply(&mut messages[sibling], &message.table);
+                ledger.roundings += 1.0;
+                spare.give(std::mem::take(&mut message.table.data));
+                continue;
+            }
+            messages[p] = Some(message);
         }
         Ok(Upward::new(eps, buckets, messages, &ledger))
     }
 
+    /// A message over the same variables that waits for the same bucket: the two are one, their product.
+    fn sibling(&self, p: usize, table: &Table, messages: &[Option<Message>]) -> Option<usize> {
+        let siblings = &self.plan.children[self.plan.parent[p]? as usize];
+        siblings.iter().map(|&c| c as usize).find(|&c| {
+            messages[c].as_ref().is_some_and(|m| m.table.scope == table.scope)
+                && fits_numbers(messages[c].iter().map(|m| &m.table).chain([table]))
+        })
+    }
+
     /// The message of the bucket at p.
-    fn sum_out(&self, p: usize, tables: &[&Table], roundings: &mut f64) -> Scaled {
+    fn sum_out(&self, p: usize, tables: &[&Table], roundings: &mut f64, spare: &mut Spare) -> Scaled {
         let (shape, states) = (self.shape(p), &self.plan.states);
         if fits_numbers(tables.iter().copied()) {
             // A product of all tables and a sum over all states.
             *roundings += (tables.len() + shape.states) as f64;
-            let (data, extremes) = linear::sum_out(&shape, tables, states, self.pool);
+            let memory = spare.take(shape.size());
+            let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool);
             return Table::from_numbers(shape.scope, data, extremes);
         }
         let logs: Vec<(Table, f64)> = tables.iter().map(|t| t.logs()).collect();
@@ -134,6 +154,15 @@ impl Elimination<'_> {
         *roundings += logs.iter().map(|t| t.1).sum::<f64>() + log::roundings(&tables, shape.states);
         let data = log::sum_out(&shape, &tables, states, self.pool);
         Table::from_logs(shape.scope, data)
+    }
+}
+
+/// Multiplies a waiting message by another over the same variables.
+fn multiply(waiting: &mut Option<Message>, table: &Table) {
+    if let Some(Message { table: waiting, .. }) = waiting {
+        waiting.data.iter_mut().zip(&table.data).for_each(|(x, y)| *x *= y);
+        waiting.highest += table.highest;
+        waiting.lowest += table.lowest;
     }
 }
 
@@ -154,6 +183,16 @@ impl Upward {
         let offset = Enclosure::point(buckets.offset).widened(6.0 * U * buckets.offset.abs());
         let bounds = Enclosure::point(log_sum).widened(radius).times(eps).plus(offset);
         Upward { log_sum, offset: buckets.offset, bounds, buckets, messages }
+    }
+
+    /// `eps log sum_x exp(f/eps)` with the constant, and its enclosure.
+    pub(crate) fn total(&self, eps: f64, constant: f64) -> (f64, Enclosure) {
+        match self.log_sum == f64::NEG_INFINITY {
+            true => (self.log_sum, self.bounds),
+            false => {
+                (eps * self.log_sum + self.offset + constant, self.bounds.plus(Enclosure::point(constant)))
+            }
+        }
     }
 
     /// The answer when no state is allowed.

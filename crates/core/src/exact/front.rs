@@ -1,6 +1,7 @@
 //! One front door for exact inference.
 
 use super::choose::{Algorithm, Choice, Planned, Wanted, choose};
+use super::descend::Marginals;
 use super::eliminate::Elimination;
 use super::enumerate::enumerate;
 use super::rounding::Enclosure;
@@ -11,6 +12,8 @@ use crate::problem::EPS_RANGE;
 use crate::settings::Settings;
 use crate::solution::StopReason;
 use crate::tables::linear::Pool;
+use crate::tables::order::interaction_graph;
+use crate::tables::reduce::Reduction;
 
 /// The exact answer, over the free variables.
 ///
@@ -92,10 +95,26 @@ pub fn exact_with(
     observer: &mut dyn Observer,
 ) -> Result<Exact> {
     let mut monitor = start(eps, settings, observer)?;
-    let (choice, _) = choose(model, wanted, settings, &mut || monitor.interrupted().is_some())?;
+    let (choice, _) = choose(model, eps, wanted, settings, &mut || monitor.interrupted().is_some())?;
     let mut answer = match choice {
         Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
-        Choice::Eliminate(planned) => by_elimination(&planned, eps, wanted, settings, &mut monitor)?,
+        Choice::Eliminate(planned) => {
+            let factors = model.factors()?;
+            check_tables(&factors, eps)?;
+            let needs = |wanted| planned.bytes(wanted) <= settings.memory_limit as f64;
+            let fits = Wanted {
+                marginals: wanted.marginals && needs(Wanted { marginals: true, maximum: false }),
+                maximum: wanted.maximum && needs(Wanted { marginals: false, maximum: true }),
+            };
+            let mut planned = *planned;
+            if fits == Wanted::LOG_Z && wanted != Wanted::LOG_Z {
+                // What is left to do is less work in less memory.
+                let stop = &mut || monitor.interrupted().is_some();
+                planned =
+                    Planned::new(&factors, Some(eps), settings.seed, stop)?.sliced(settings.memory_limit);
+            }
+            by_elimination(&factors, &planned, eps, fits, settings, &mut monitor)?
+        }
     };
     answer.seconds = monitor.seconds();
     Ok(answer)
@@ -124,17 +143,20 @@ pub fn sample(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Vec<u32>>> {
     let mut monitor = start(eps, settings, observer)?;
-    let planned = Planned::new(model.factors()?, settings.seed, &mut || monitor.interrupted().is_some());
+    let factors = model.factors()?;
+    let planned = Planned::new(&factors, None, settings.seed, &mut || monitor.interrupted().is_some())?;
     require(&planned, Wanted { marginals: true, maximum: false }, settings)?;
     let Some(plan) = &planned.plan else { return Ok(Vec::new()) };
-    check_tables(&planned.factors, eps)?;
+    check_tables(&factors, eps)?;
     let pool = super::workers::pool(settings.threads)?;
-    let elimination = Elimination { model: &planned.factors, plan, pool: &pool };
+    let reduced = &planned.reduction.model;
+    let elimination = Elimination { model: reduced, plan, pool: &pool };
     let up = elimination.sum(eps, true, &mut monitor)?;
-    if up.log_sum == f64::NEG_INFINITY || planned.factors.constant() == f64::NEG_INFINITY {
+    if up.log_sum == f64::NEG_INFINITY || reduced.constant() == f64::NEG_INFINITY {
         return Err(Error::NotApplicable("no state has positive weight: there is nothing to sample".into()));
     }
-    elimination.sample(&up, count, seed, &mut monitor)
+    let samples = elimination.sample(&up, count, seed, &mut monitor)?;
+    Ok(samples.into_iter().map(|x| planned.reduction.restore(&x)).collect())
 }
 
 fn start<'o>(eps: f64, settings: &Settings, observer: &'o mut dyn Observer) -> Result<Monitor<'o>> {
@@ -182,48 +204,63 @@ fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut M
     // log Z/eps - E f/eps, both relative to the largest value.
     let entropy = (found.log_sum - energy / eps).max(0.0);
     let mut answer = Exact::new(&vec![2; d], eps, found.log_z, found.bounds.widened(f.uncertainty()));
-    answer.set_best(best);
+    answer.set_best(best, true);
     answer.max_f = f.value(&answer.argmax);
     let state_marginals = means.iter().map(|m| vec![0.5 - 0.5 * m, 0.5 + 0.5 * m]).collect();
     Ok(Exact { means, state_marginals, pairwise, entropy, states_or_width: 1 << d, ..answer })
 }
 
+/// Answers what `wanted` names, which fits the memory.
 fn by_elimination(
+    original: &FactorModel,
     planned: &Planned,
     eps: f64,
     wanted: Wanted,
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Exact> {
-    let model = &planned.factors;
-    let fits = |wanted| planned.bytes(wanted) <= settings.memory_limit as f64;
-    let marginals = wanted.marginals && fits(Wanted { marginals: true, maximum: false });
-    let maximum = wanted.maximum && fits(Wanted { marginals: false, maximum: true });
     require(planned, Wanted::LOG_Z, settings)?;
+    let (reduction, model) = (&planned.reduction, &planned.reduction.model);
     let Some(plan) = &planned.plan else {
         return Err(Error::NotApplicable("no elimination order is cheap enough".into()));
     };
-    check_tables(model, eps)?;
     let pool: Pool = super::workers::pool(settings.threads)?;
     let elimination = Elimination { model, plan, pool: &pool };
-    let best = if maximum { Some(elimination.maximise(monitor)?) } else { None };
-    let up = elimination.sum(eps, marginals, monitor)?;
-    let impossible = up.log_sum == f64::NEG_INFINITY || model.constant() == f64::NEG_INFINITY;
-    let log_z = if impossible { f64::NEG_INFINITY } else { eps * up.log_sum + up.offset + model.constant() };
-    let bounds = match impossible {
-        true => Enclosure::point(f64::NEG_INFINITY),
-        false => up.bounds.plus(Enclosure::point(model.constant())).widened(model.uncertainty()),
-    };
-    let mut answer = Exact::new(model.cardinalities(), eps, log_z, bounds);
+    let best = if wanted.maximum { Some(elimination.maximise(monitor)?) } else { None };
+    let nothing = (f64::NEG_INFINITY, Enclosure::point(f64::NEG_INFINITY));
+    let (mut up, mut total) = (None, nothing);
+    if model.constant() > f64::NEG_INFINITY {
+        total = match &planned.slicing {
+            Some(slicing) if wanted == Wanted::LOG_Z => slicing.sum(model, eps, &pool, monitor)?,
+            _ => {
+                let found = elimination.sum(eps, wanted.marginals, monitor)?;
+                let total = found.total(eps, model.constant());
+                up = Some(found);
+                total
+            }
+        };
+    }
+    let (log_z, mut bounds) = total;
+    if log_z > f64::NEG_INFINITY {
+        bounds = bounds.widened(model.uncertainty());
+    }
+    let mut answer = Exact::new(original.cardinalities(), eps, log_z, bounds);
     answer.algorithm = Algorithm::Elimination;
     answer.states_or_width = plan.width as u64;
-    answer.order = Some(plan.order.clone());
+    let order = reduction.restore_order(&plan.order);
+    // Variables summed out beforehand are not in the plan.
+    answer.order = (order.len() == original.d()).then_some(order);
     if let Some(best) = best {
-        answer.max_f = model.value_of(&best);
-        answer.set_best(best);
+        let best = reduction.restore(&best);
+        answer.max_f = original.value_of(&best);
+        answer.set_best(best, original.is_binary());
     }
-    if marginals {
-        answer.set_marginals(&elimination, up, impossible, monitor)?;
+    if wanted.marginals {
+        let found = match up.filter(|_| log_z > f64::NEG_INFINITY) {
+            Some(up) => Some(elimination.descend(up, monitor)?),
+            None => None,
+        };
+        answer.set_marginals(original, reduction, found);
     }
     Ok(answer)
 }
@@ -258,32 +295,47 @@ impl Exact {
         !self.entropy.is_nan()
     }
 
-    fn set_best(&mut self, best: Vec<u32>) {
-        self.argmax = best.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
+    fn set_best(&mut self, best: Vec<u32>, spins: bool) {
+        if spins {
+            self.argmax = best.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
+        }
         self.best = best;
     }
 
-    fn set_marginals(
-        &mut self,
-        elimination: &Elimination<'_>,
-        up: super::eliminate::Upward,
-        impossible: bool,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<()> {
-        let model: &FactorModel = elimination.model;
-        let spins = model.is_binary();
-        if impossible {
+    /// Marginals over the original variables; none exist when no state has positive weight.
+    fn set_marginals(&mut self, original: &FactorModel, reduction: &Reduction, found: Option<Marginals>) {
+        let spins = original.is_binary();
+        let Some(found) = found else {
             let none = |&q: &u32| vec![f64::NAN; q as usize];
-            self.state_marginals = model.cardinalities().iter().map(none).collect();
-        } else {
-            let found = elimination.descend(up, monitor)?;
-            self.state_marginals = found.states;
-            self.entropy = found.entropy;
-            self.pairwise = if spins { found.pairs } else { Vec::new() };
-        }
+            self.state_marginals = original.cardinalities().iter().map(none).collect();
+            if spins {
+                self.means = vec![f64::NAN; original.d()];
+            }
+            return;
+        };
+        self.entropy = found.entropy;
+        self.state_marginals = reduction.restore_marginals(original.cardinalities(), &found.states);
         if spins {
             self.means = self.state_marginals.iter().map(|p| p[1] - p[0]).collect();
+            let name = |i: u32| reduction.variables[i as usize];
+            self.pairwise = found.pairs.into_iter().map(|(i, j, v)| (name(i), name(j), v)).collect();
+            self.add_fixed_pairs(original, reduction);
         }
-        Ok(())
+    }
+
+    /// Pairs of a common factor of which one spin has a single state left.
+    fn add_fixed_pairs(&mut self, original: &FactorModel, reduction: &Reduction) {
+        if reduction.variables.len() == original.d() {
+            return;
+        }
+        let is_free: Vec<bool> = reduction.states.iter().map(|s| s.len() > 1).collect();
+        for (i, list) in interaction_graph(original).into_iter().enumerate() {
+            for j in list.into_iter().filter(|&j| j as usize > i) {
+                if !is_free[i] || !is_free[j as usize] {
+                    self.pairwise.push((i as u32, j, self.means[i] * self.means[j as usize]));
+                }
+            }
+        }
+        self.pairwise.sort_unstable_by_key(|&(i, j, _)| (i, j));
     }
 }

@@ -1,9 +1,9 @@
 //! What a model looks like, without solving anything.
 
-use super::choose::Planned;
 use crate::error::Result;
 use crate::model::{Model, Source};
-use crate::tables::order::{Neighbours, interaction_graph};
+use crate::tables::order::{Graph, frontier, search};
+use crate::tables::plan::Plan;
 
 /// Signs of the couplings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -85,14 +85,14 @@ pub struct Info {
 pub fn info(model: &Model) -> Result<Info> {
     let factors = model.factors()?;
     let polynomial = model.polynomial().ok();
-    let graph = interaction_graph(&factors);
+    let graph = Graph::of(&factors);
     let d = factors.d();
-    let edges = graph.iter().map(Vec::len).sum::<usize>() / 2;
-    let components = components(&graph);
+    let edges = graph.neighbours.iter().map(Vec::len).sum::<usize>() / 2;
+    let components = graph.components().len();
     let pairwise = polynomial.as_ref().map(|f| f.pairwise_part());
     let couplings: Vec<f64> = pairwise.map_or(&[][..], |f| f.couplings()).to_vec();
     let nonzero: Vec<f64> = couplings.into_iter().filter(|v| *v != 0.0).collect();
-    let induced_width = Planned::new(factors.clone(), 0, &mut || false).width;
+    let induced_width = width(&graph);
     let max_arity = factors.factors().map(|f| f.scope.len()).max().unwrap_or(0);
     Ok(Info {
         d,
@@ -104,7 +104,7 @@ pub fn info(model: &Model) -> Result<Info> {
         max_arity,
         factors: factors.len(),
         hard_zeros: factors.factors().flat_map(|f| f.table).filter(|v| **v == f64::NEG_INFINITY).count(),
-        max_degree: graph.iter().map(Vec::len).max().unwrap_or(0),
+        max_degree: graph.neighbours.iter().map(Vec::len).max().unwrap_or(0),
         components,
         induced_width,
         fields: pairwise.and_then(|f| range(f.fields())),
@@ -119,6 +119,15 @@ pub fn info(model: &Model) -> Result<Info> {
     })
 }
 
+/// Width of the best order found.
+fn width(graph: &Graph) -> usize {
+    let found = search(graph, 0, &mut || false);
+    match found.cost == f64::INFINITY {
+        true => frontier(&graph.neighbours, &found.order),
+        false => Plan::new(graph, &vec![2; graph.len()], found.order).width,
+    }
+}
+
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let sizes = || values.iter().map(|v| v.abs());
     Some((sizes().reduce(f64::min)?, sizes().reduce(f64::max)?))
@@ -131,24 +140,4 @@ fn sign(nonzero: &[f64]) -> Sign {
         (false, true) => Sign::Repulsive,
         (false, false) => Sign::None,
     }
-}
-
-fn components(graph: &Neighbours) -> usize {
-    let mut seen = vec![false; graph.len()];
-    let mut count = 0;
-    for start in 0..graph.len() {
-        if std::mem::replace(&mut seen[start], true) {
-            continue;
-        }
-        count += 1;
-        let mut stack = vec![start];
-        while let Some(v) = stack.pop() {
-            for &j in &graph[v] {
-                if !std::mem::replace(&mut seen[j as usize], true) {
-                    stack.push(j as usize);
-                }
-            }
-        }
-    }
-    count
 }

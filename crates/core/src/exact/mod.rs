@@ -18,6 +18,7 @@ mod maximum;
 mod moments;
 pub(crate) mod rounding;
 mod sample;
+mod slice;
 pub(crate) mod vector;
 mod workers;
 

@@ -30,22 +30,22 @@ const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// Numbers handled together: one operation on all of them after another is what the compiler
 /// turns into vector instructions, where a loop over whole functions stays scalar.
-const LANES: usize = 8;
-type Lanes = [f64; LANES];
+pub(crate) const LANES: usize = 8;
+pub(crate) type Lanes = [f64; LANES];
 
 #[inline(always)]
-fn map(x: &Lanes, f: impl Fn(f64) -> f64) -> Lanes {
+pub(crate) fn map(x: &Lanes, f: impl Fn(f64) -> f64) -> Lanes {
     std::array::from_fn(|k| f(x[k]))
 }
 
 #[inline(always)]
-fn zip(x: &Lanes, y: &Lanes, f: impl Fn(f64, f64) -> f64) -> Lanes {
+pub(crate) fn zip(x: &Lanes, y: &Lanes, f: impl Fn(f64, f64) -> f64) -> Lanes {
     std::array::from_fn(|k| f(x[k], y[k]))
 }
 
 /// `e^x` for `x <= 708`, arguments below -708 being raised to -708.
 #[inline(always)]
-fn exp_lanes(x: &Lanes) -> Lanes {
+pub(crate) fn exp_lanes(x: &Lanes) -> Lanes {
     let x = map(x, |x| if x > EXP_FLOOR { x } else { EXP_FLOOR });
     let shifted = map(&x, |x| x * std::f64::consts::LOG2_E + ROUNDER);
     let n = map(&shifted, |s| s - ROUNDER);
@@ -81,6 +81,26 @@ fn log_add_lanes(a: &Lanes, b: &Lanes) -> Lanes {
     let twice = map(&s, |s| s + s);
     let tail = zip(&twice, &zip(&s2, &p, |s2, p| s2 * p), |t, q| t + t * q);
     zip(&high, &zip(&base, &tail, |b, t| b + t), |h, c| h + c)
+}
+
+/// `log x` for normal `x > 0`, by `x = 2^n m` with m between `sqrt(1/2)` and `sqrt 2` and the series of atanh.
+#[inline(always)]
+pub(crate) fn log_lanes(x: &Lanes) -> Lanes {
+    // Counting exponents from sqrt(1/2) leaves m in its interval.
+    let shifted: [u64; LANES] =
+        std::array::from_fn(|k| x[k].to_bits().wrapping_sub(std::f64::consts::FRAC_1_SQRT_2.to_bits()));
+    let n: Lanes = std::array::from_fn(|k| f64::from((shifted[k] as i64 >> 52) as i32));
+    let m: Lanes =
+        std::array::from_fn(|k| f64::from_bits(x[k].to_bits().wrapping_sub(shifted[k] & !0 << 52)));
+    let s = map(&m, |m| (m - 1.0) / (m + 1.0));
+    let s2 = map(&s, |s| s * s);
+    let mut p = [ATANH[0]; LANES];
+    for &c in &ATANH[1..] {
+        p = zip(&p, &s2, |p, s2| p * s2 + c);
+    }
+    let twice = map(&s, |s| s + s);
+    let tail = zip(&twice, &zip(&s2, &p, |s2, p| s2 * p), |t, q| t + t * q);
+    zip(&n, &tail, |n, t| n * std::f64::consts::LN_2 + t)
 }
 
 /// Where [`log_add_all`] changes from `log(1 + e)` to `log 2 + log((1 + e)/2)`: sqrt 2 - 1.
@@ -180,6 +200,16 @@ mod tests {
         }
         assert_eq!(exp(0.0), 1.0);
         assert!(exp(-1e9) > 0.0 && exp(-1e9) < 4e-308);
+    }
+
+    #[test]
+    fn logarithm_agrees_with_libm() {
+        let mut x = 1e-300;
+        while x < 1e300 {
+            let (ours, libm) = (log_lanes(&[x; LANES])[0], libm::log(x));
+            assert!((ours - libm).abs() <= 4.0 * f64::EPSILON * libm.abs().max(1.0), "{x}: {ours} {libm}");
+            x *= 1.0193;
+        }
     }
 
     fn log_add(a: f64, b: f64) -> f64 {

@@ -21,6 +21,8 @@ struct Head {
 
 #[derive(Deserialize)]
 struct Bqm {
+    num_variables: Option<usize>,
+    variable_labels: Option<Vec<serde_json::Value>>,
     offset: f64,
     linear_biases: Vec<f64>,
     quadratic_biases: Vec<f64>,
@@ -46,7 +48,18 @@ pub(super) fn read(text: &Text<'_>, beta: f64) -> Result<Model> {
         return Err(at("variable_type", None, message));
     };
     let bqm: Bqm = serde_json::from_str(&text.text).map_err(|e| syntax_error(text, &e))?;
-    let (d, m) = (bqm.linear_biases.len(), bqm.quadratic_biases.len());
+    let labels = bqm.variable_labels.as_ref().map(Vec::len);
+    // A variable without a bias is a variable all the same.
+    let d = bqm.num_variables.or(labels).unwrap_or(bqm.linear_biases.len());
+    if labels.is_some_and(|labels| labels != d) || bqm.linear_biases.len() > d {
+        let (labels, biases) = (labels.unwrap_or(d), bqm.linear_biases.len());
+        let message = format!("{d} variables are declared, with {labels} labels and {biases} linear biases");
+        return Err(at("linear_biases", None, message));
+    }
+    if d > bqm.linear_biases.len() + text.text.len() {
+        return Err(at("num_variables", None, format!("{d} variables are more than the file can name")));
+    }
+    let m = bqm.quadratic_biases.len();
     for (key, found) in
         [("quadratic_head", bqm.quadratic_head.len()), ("quadratic_tail", bqm.quadratic_tail.len())]
     {
@@ -112,6 +125,16 @@ mod tests {
     fn the_current_schema_is_read() {
         let f = parse(BQM).unwrap().polynomial().unwrap();
         assert_eq!([[-1, -1], [1, -1], [-1, 1], [1, 1]].map(|x| f.value(&x)), [-0.5, -1.5, 0.5, -2.5]);
+    }
+
+    #[test]
+    fn variables_without_a_bias_count() {
+        let bare = BQM.replace("[1.0, -1.0]", "[1.0]");
+        assert_eq!(parse(&bare).unwrap().d(), 2);
+        let f = parse(&bare).unwrap().polynomial().unwrap();
+        assert_eq!([[1, -1], [-1, 1], [1, 1]].map(|x| f.value(&x)), [-1.5, -0.5, -3.5]);
+        let message = parse(&BQM.replace("\"b\"]", "\"b\", \"c\"]")).unwrap_err().to_string();
+        assert!(message.contains("2 variables are declared, with 3 labels"), "{message}");
     }
 
     #[test]

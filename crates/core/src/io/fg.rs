@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::tables::{LinearTables, push_linear};
+use super::tables::{LinearTables, forbids_all, push_linear};
 use super::text::{Text, Token, Tokens};
 use super::uai::cardinality;
 use super::write::Real;
@@ -18,12 +18,15 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let mut tokens = text.tokens(true);
     let count = tokens.integer("the number of factors")?;
     let mut entries_left = text.unlisted_limit();
-    let mut factors = Vec::new();
+    let (mut factors, mut impossible) = (Vec::new(), Vec::new());
     let mut states = BTreeMap::new();
     for _ in 0..count {
         let head = tokens.expect("the number of variables of a factor")?;
         let (scope, size) = read_scope(&mut tokens, &head, &mut states, &mut entries_left)?;
         let table = read_table(&mut tokens, size)?;
+        if scope.is_empty() && table[0] == 0.0 {
+            impossible.push(forbids_all(text.name, head.line, factors.len()));
+        }
         factors.push((scope, table));
     }
     if let Some(extra) = tokens.next() {
@@ -38,6 +41,7 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     }
     let mut model = Model::new(Source::Factors(model));
     model.warnings.extend(renumbering(text.name, &names));
+    model.warnings.extend(impossible);
     Ok(model)
 }
 
@@ -102,10 +106,7 @@ fn read_table(tokens: &mut Tokens<'_>, size: usize) -> Result<Vec<f64>> {
             return Err(token.error(format!("entry {index} is outside a table of {size}")));
         };
         let value_token = tokens.expect("a table entry")?;
-        let value = value_token.number("a table entry")?;
-        if value < 0.0 {
-            return Err(value_token.expected("a table entry >= 0"));
-        }
+        let value = value_token.weight()?;
         if slot.replace(value).is_some() {
             return Err(token.error(format!("entry {index} is given twice")));
         }

@@ -72,8 +72,17 @@ pub fn read_bytes(name: &str, bytes: &[u8], format: Format, options: &ReadOption
         return Err(Error::Setting(format!("beta = {beta}, expected a finite number above zero")));
     }
     let text = Text::decode(name, bytes)?;
+    let is_dimod = matches!(format, Format::Json) && dimod_json::is_dimod(&text);
+    let has_energy =
+        matches!(format, Format::Coo | Format::DimodJson | Format::Qubo | Format::Bq) || is_dimod;
+    if beta != 1.0 && !has_energy {
+        return Err(Error::Setting(format!(
+            "{name}: beta = {beta} applies to formats that hold an energy (COO, dimod, QUBO), not to this one; --eps is \
+             the temperature of any model"
+        )));
+    }
     let mut model = match format {
-        Format::Json if dimod_json::is_dimod(&text) => dimod_json::read(&text, beta)?,
+        Format::Json if is_dimod => dimod_json::read(&text, beta)?,
         Format::Json if json_factors::is_factors(&text) => json_factors::read(&text)?,
         Format::Json => json::read(&text)?,
         Format::Uai => uai::read(&text)?,

@@ -31,6 +31,11 @@ pub(super) fn push_linear(model: &mut FactorModel, scope: &[usize], table: &mut 
     Ok(())
 }
 
+/// The warning that factor `k`, which has no variables, is zero.
+pub(super) fn forbids_all(name: &str, line: usize, k: usize) -> String {
+    format!("{name}:{line}: factor {k} has no variables and the value 0: no state has positive weight")
+}
+
 fn logarithm(value: f64) -> f64 {
     match value {
         0.0 => f64::NEG_INFINITY,

@@ -117,6 +117,23 @@ impl Token<'_> {
             _ => Err(self.expected(&format!("{what} (a finite number)"))),
         }
     }
+
+    /// A table entry: a finite number >= 0. One that floating point would round to zero is refused: a zero entry
+    /// forbids a state, which the file does not say.
+    pub(super) fn weight(&self) -> Result<f64> {
+        let value = self.number("a table entry")?;
+        if value < 0.0 {
+            return Err(self.expected("a table entry >= 0"));
+        }
+        let mantissa = self.text.split(['e', 'E']).next().unwrap_or_default();
+        if value == 0.0 && mantissa.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+            return Err(self.error(format!(
+                "the table entry {} is below the smallest number of double precision, and zero would forbid the state",
+                quote(self.text)
+            )));
+        }
+        Ok(value)
+    }
 }
 
 /// A token for messages: escaped and shortened.

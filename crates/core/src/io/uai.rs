@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::tables::{LinearTables, push_linear};
+use super::tables::{LinearTables, forbids_all, push_linear};
 use super::text::{Text, Token, Tokens};
 use super::write::Real;
 use crate::error::Result;
@@ -25,12 +25,16 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     }
     let scopes = read_scopes(&mut tokens, &cardinalities)?;
     let mut model = FactorModel::with_cardinalities(&cardinalities)?;
-    let mut table = Vec::new();
+    let (mut table, mut impossible) = (Vec::new(), Vec::new());
     for (k, scope) in scopes.iter().enumerate() {
-        read_table(&mut tokens, k, model.table_size(scope), &mut table)?;
+        let line = read_table(&mut tokens, k, model.table_size(scope), &mut table)?;
+        if scope.is_empty() && table[0] == 0.0 {
+            impossible.push(forbids_all(text.name, line, k));
+        }
         push_linear(&mut model, scope, &mut table)?;
     }
     let mut model = Model::new(Source::Factors(model));
+    model.warnings.extend(impossible);
     if let Some(extra) = tokens.next() {
         let warning = format!("{}:{}: ignored what follows the last table", text.name, extra.line);
         model.warnings.push(warning);
@@ -84,13 +88,15 @@ fn read_scopes(tokens: &mut Tokens<'_>, cardinalities: &[usize]) -> Result<Vec<V
     Ok(scopes)
 }
 
+/// Reads the table of factor `k`; the line of its last entry.
 fn read_table(
     tokens: &mut Tokens<'_>,
     k: usize,
     expected: Option<usize>,
     table: &mut Vec<f64>,
-) -> Result<()> {
+) -> Result<usize> {
     let head = tokens.expect("the size of a table")?;
+    let mut line = head.line;
     let size = head.integer("the size of a table")?;
     if expected != Some(size) {
         let expected = expected.unwrap_or(usize::MAX);
@@ -101,13 +107,10 @@ fn read_table(
     table.clear();
     for _ in 0..size {
         let token = tokens.expect("a table entry")?;
-        let value = token.number("a table entry")?;
-        if value < 0.0 {
-            return Err(token.expected("a table entry >= 0"));
-        }
-        table.push(value);
+        table.push(token.weight()?);
+        line = token.line;
     }
-    Ok(())
+    Ok(line)
 }
 
 /// Writes a MARKOV file; scopes are reversed so that tables keep their order.

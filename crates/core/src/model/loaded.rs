@@ -178,6 +178,18 @@ impl Model {
         self.fixed.iter().filter_map(value).collect()
     }
 
+    /// Laws of the free variables' states spread over all variables; a fixed one has its state with certainty.
+    pub fn state_laws(&self, free: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut laws = self.expand(free, |_| Vec::new());
+        for (i, state) in self.fixed.iter().enumerate() {
+            if let Some(state) = *state {
+                laws[i] = vec![0.0; self.cardinality(i) as usize];
+                laws[i][state as usize] = 1.0;
+            }
+        }
+        laws
+    }
+
     /// File names of the free variables, in order.
     pub fn free_variables(&self) -> Vec<usize> {
         (0..self.fixed.len()).filter(|&i| self.fixed[i].is_none()).collect()

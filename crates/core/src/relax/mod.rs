@@ -1,5 +1,6 @@
 //! One file per bound.
 
+mod bethe;
 mod combined;
 pub(crate) mod forest;
 mod logdet;
@@ -9,7 +10,9 @@ mod quantum;
 mod quantum_diag;
 mod quantum_greedy;
 mod trw;
+mod wmb;
 
+pub use bethe::Bethe;
 pub use combined::Combined;
 pub use logdet::LogDet;
 pub use mean_field::MeanField;
@@ -18,6 +21,7 @@ pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;
 pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
+pub use wmb::Wmb;
 
 use crate::error::Result;
 use crate::model::FactorModel;

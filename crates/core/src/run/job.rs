@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::query::ais::Ais;
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
-    Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw,
+    Bethe, Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
 };
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
@@ -29,7 +29,7 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
         Method::QuantumDiag => Some(Box::new(QuantumDiag)),
         Method::LogDet => Some(Box::new(LogDet)),
         Method::Trw => Some(Box::new(Trw)),
-        Method::MeanField => Some(Box::new(MeanField)),
+        Method::Bethe => Some(Box::new(Bethe)),
         Method::Combined => Some(Box::new(Combined)),
         _ => None,
     }
@@ -39,6 +39,8 @@ pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
 pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
     match method {
         Method::Ais => Some(Box::new(Ais)),
+        Method::MeanField => Some(Box::new(MeanField)),
+        Method::Wmb => Some(Box::new(Wmb)),
         _ => None,
     }
 }
@@ -242,9 +244,9 @@ impl<'a> Job<'a> {
         let Some(relaxation) = relaxation(method) else {
             return Err(Error::NotApplicable("not available in this version".into()));
         };
-        if floor.is_some() && method == Method::MeanField {
+        if floor.is_some() && method == Method::Bethe {
             let why =
-                "the model has zero table entries (hard constraints): its lower bounds need exact methods";
+                "the model has zero table entries (hard constraints), which no balanced pairwise model has";
             return Err(Error::NotApplicable(why.into()));
         }
         let features = self.features(method, f)?;
@@ -272,7 +274,7 @@ impl<'a> Job<'a> {
     fn features(&self, method: Method, f: &Polynomial) -> Result<Features> {
         match (method, &self.request.features) {
             // These have no moment matrix: n x n storage must not stand in the way of large models.
-            (Method::Trw | Method::MeanField, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
+            (Method::Trw | Method::Bethe, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
             (Method::LogDet, _) => FeatureSpec::Default.resolve(f),
             (_, FeatureSpec::Explicit(sets)) => {
                 FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)

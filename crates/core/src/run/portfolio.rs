@@ -21,6 +21,9 @@ const AT_ONCE_SECS: f64 = 0.25;
 /// a factor of three, and a run that does not end gives nothing.
 const EXACT_CAUTION: f64 = 1.5;
 
+/// Share of the time left that the search for an elimination order may take.
+const PLANNING_SHARE: f64 = 0.08;
+
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
 const HOPELESS_SECS: f64 = 86_400.0;
 
@@ -182,6 +185,8 @@ struct Plan {
 
 impl Plan {
     fn of(model: &Model, settings: &Settings) -> Self {
+        let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
+        let settings = &settings.clone().with_time_limit(Some(seconds));
         let all = cost::exact(model, Wanted::ALL, settings);
         let is_too_much =
             |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
@@ -289,7 +294,8 @@ impl Portfolio {
             |o: &Outcome| o.0.certified && o.0.log_z.upper.is_none() && o.0.log_z.lower.is_none();
         let exact =
             |o: &Outcome| o.0.method == Method::Exact && o.0.certified && o.0.status == Status::Converged;
-        high - low <= target.unwrap_or(0.0).max(CLOSED * high.abs().max(1.0))
+        let is_narrow = high - low <= target.unwrap_or(0.0).max(CLOSED * high.abs().max(1.0));
+        is_narrow && high.is_finite() && low.is_finite()
             || self.results.iter().any(|o| impossible(o) || exact(o))
     }
 

@@ -5,6 +5,7 @@ use crate::certify::Certificate;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::record::{BOUND_SCHEMA, BestRecord, BoundRecord, Bracket, MethodRecord, ModelRecord, Status};
+use crate::settings::Method;
 use crate::solution::Solution;
 use std::path::Path;
 
@@ -59,10 +60,10 @@ impl Report {
         request: &BoundRequest,
         outcomes: Vec<(MethodRecord, Option<Solution>)>,
     ) -> Result<Self> {
-        let (results, solutions): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+        let (mut results, solutions): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
         let best_upper = extreme(&results, |r| r.log_z.upper.map(|v| -v));
         let best_lower = extreme(&results, |r| r.log_z.lower);
-        let best = best_record(&results, best_upper, best_lower);
+        let mut best = best_record(&results, best_upper, best_lower);
         if let (Some(lower), Some(upper)) = (best.phi.lower, best.phi.upper)
             && lower > upper
         {
@@ -72,6 +73,7 @@ impl Report {
                 best.upper_method.map_or("?", |m| m.name())
             )));
         }
+        settle_estimate(&mut best, &mut results);
         let outcome = outcome(request, &results, best_upper);
         let record = BoundRecord {
             schema: BOUND_SCHEMA.into(),
@@ -143,6 +145,25 @@ fn extreme(results: &[MethodRecord], key: impl Fn(&MethodRecord) -> Option<f64>)
     best.map(|(k, _)| k)
 }
 
+/// Methods whose estimate is worth more than a bound's by-product, best first.
+const ESTIMATORS: [Method; 2] = [Method::Exact, Method::Ais];
+
+/// The best estimate, moved into the bracket; says so in its result when it lay outside.
+fn settle_estimate(best: &mut BestRecord, results: &mut [MethodRecord]) {
+    let of = |method: &Method| results.iter().position(|r| r.method == *method && r.log_z.estimate.is_some());
+    let Some(k) = ESTIMATORS.iter().find_map(of) else { return };
+    let Some(value) = results[k].log_z.estimate else { return };
+    let (low, high) = (best.log_z.lower.unwrap_or(f64::MIN), best.log_z.upper.unwrap_or(f64::MAX));
+    let inside = value.max(low).min(high);
+    if inside != value {
+        let note = format!("the estimate {value} lies outside the proved bracket");
+        let reason = &mut results[k].reason;
+        *reason = Some(reason.take().map_or_else(|| note.clone(), |old| format!("{old}; {note}")));
+    }
+    best.estimate = Some(inside);
+    best.estimate_method = Some(results[k].method);
+}
+
 fn best_record(results: &[MethodRecord], upper: Option<usize>, lower: Option<usize>) -> BestRecord {
     let (upper, lower) = (upper.map(|k| &results[k]), lower.map(|k| &results[k]));
     BestRecord {
@@ -150,6 +171,8 @@ fn best_record(results: &[MethodRecord], upper: Option<usize>, lower: Option<usi
         phi: Bracket { lower: lower.and_then(|r| r.phi.lower), upper: upper.and_then(|r| r.phi.upper) },
         upper_method: upper.map(|r| r.method),
         lower_method: lower.map(|r| r.method),
+        estimate: None,
+        estimate_method: None,
     }
 }
 
@@ -188,7 +211,7 @@ mod tests {
     use crate::model::{Ising, Model};
     use crate::record::Recorder;
     use crate::run::MethodChoice;
-    use crate::settings::{Method, Settings};
+    use crate::settings::Settings;
 
     fn results(entries: &[(Method, Status, Option<f64>, Option<f64>)]) -> Vec<MethodRecord> {
         let model = Model::from(Ising::new(1, &[0.0], &[]).unwrap());

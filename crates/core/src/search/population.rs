@@ -49,7 +49,7 @@ const BRIEF_VISITS: u64 = 10_000_000;
 impl Effort {
     /// What a search deserves whose answer is asked for.
     pub(crate) fn full(settings: &Settings) -> Self {
-        let visits = settings.time_limit_secs.map_or(VISITS, |_| TIMED_VISITS);
+        let visits = if settings.ends().is_limited() { TIMED_VISITS } else { VISITS };
         Effort { visits, enough: f64::INFINITY, seed: settings.seed, threads: settings.threads }
     }
 

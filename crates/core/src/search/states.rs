@@ -54,7 +54,12 @@ pub fn search(
 }
 
 /// As [`search`] with an effort and a clock of the caller's.
-fn best_states(model: &FactorModel, starts: &[Vec<u32>], effort: Effort, monitor: &mut Monitor<'_>) -> Found {
+pub(crate) fn best_states(
+    model: &FactorModel,
+    starts: &[Vec<u32>],
+    effort: Effort,
+    monitor: &mut Monitor<'_>,
+) -> Found {
     let is_pairwise = model.is_binary() && model.factors().all(|f| f.scope.len() <= 2);
     let polynomial = if is_pairwise { model.to_polynomial().ok() } else { None };
     let states = match (polynomial, Tables::new(model)) {

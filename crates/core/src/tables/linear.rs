@@ -4,6 +4,7 @@
 //! All entries are `>= 0`, so relative errors add: an entry of the message is within
 //! `(tables + states) u` of the exact function of the tables' entries.
 
+use super::spare::Spare;
 use super::table::{Table, power};
 use super::view::{Layout, Shape, View, scatter};
 use rayon::prelude::*;
@@ -15,22 +16,25 @@ const TASK: usize = 1 << 14;
 pub(crate) type Pool = Option<rayon::ThreadPool>;
 
 /// `sum_x prod_t t(x, y)` for every state y of those that stay, with the smallest positive and the largest.
+/// The entries are written over `data`.
 pub(crate) fn sum_out(
     shape: &Shape,
     tables: &[&Table],
     states: &[u32],
+    mut data: Vec<f64>,
     pool: &Pool,
 ) -> (Vec<f64>, (f64, f64)) {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
-    let mut data = vec![0.0; shape.size()];
+    data.resize(shape.size(), 0.0);
     let per_task = (TASK / shape.chunk).max(1);
     let mut extremes = vec![(f64::INFINITY, 0.0f64); shape.chunks.div_ceil(per_task)];
     let tasks = data.chunks_mut(per_task * shape.chunk).zip(&mut extremes).enumerate().collect();
     for_each(pool, tasks, |(number, (task, extreme))| {
         let mut scratch = Scratch::new(shape.chunk);
         for (k, out) in task.chunks_exact_mut(shape.chunk).enumerate() {
-            for state in 0..shape.states {
-                accumulate(&views, (number * per_task + k, state), 1.0, out, &mut scratch);
+            product::<true>(&views, (number * per_task + k, 0), 1.0, out, &mut scratch);
+            for state in 1..shape.states {
+                product::<false>(&views, (number * per_task + k, state), 1.0, out, &mut scratch);
             }
             let (least, most) = positive_range(out);
             *extreme = (extreme.0.min(least), extreme.1.max(most));
@@ -52,43 +56,46 @@ impl Scratch {
     }
 }
 
-/// Adds `scale` times the product of the tables along one chunk.
-fn accumulate(
+/// Adds `scale` times the product of the tables along one chunk, or puts it in place when `FRESH`.
+fn product<const FRESH: bool>(
     views: &[View<'_>],
     (chunk, state): (usize, usize),
     scale: f64,
     out: &mut [f64],
     scratch: &mut Scratch,
 ) {
+    let put = |x: &mut f64, y: f64| *x = if FRESH { y } else { *x + y };
     let mut factor = scale;
     for view in views {
         factor *= view.constant(chunk, state).unwrap_or(1.0);
     }
-    if factor == 0.0 {
-        return;
-    }
-    let mut varying = views.iter().filter(|v| v.constant(chunk, state).is_none());
+    let mut varying = views.iter().filter(|v| !v.is_constant());
     let n = out.len();
     let Scratch { product, gathered: [one, two] } = scratch;
     match (varying.next(), varying.next()) {
-        (None, _) => out.iter_mut().for_each(|x| *x += factor),
+        _ if factor == 0.0 => out.iter_mut().for_each(|x| put(x, 0.0)),
+        (None, _) => out.iter_mut().for_each(|x| put(x, factor)),
         (Some(a), None) => {
             let a = a.slice(chunk, state, n, one);
-            out.iter_mut().zip(a).for_each(|(x, a)| *x += factor * a);
+            out.iter_mut().zip(a).for_each(|(x, a)| put(x, factor * a));
         }
         (Some(a), Some(b)) => {
             let (a, b) = (a.slice(chunk, state, n, one), b.slice(chunk, state, n, two));
             let mut rest = varying.peekable();
             if rest.peek().is_none() {
-                out.iter_mut().zip(a.iter().zip(b)).for_each(|(x, (a, b))| *x += factor * a * b);
+                out.iter_mut().zip(a.iter().zip(b)).for_each(|(x, (a, b))| put(x, factor * a * b));
                 return;
             }
             product.iter_mut().zip(a.iter().zip(b)).for_each(|(x, (a, b))| *x = factor * a * b);
-            for view in rest {
+            while let Some(view) = rest.next() {
                 let c = view.slice(chunk, state, n, one);
-                product.iter_mut().zip(c).for_each(|(x, c)| *x *= c);
+                match rest.peek() {
+                    Some(_) => product.iter_mut().zip(c).for_each(|(x, c)| *x *= c),
+                    None => {
+                        out.iter_mut().zip(product.iter().zip(c)).for_each(|(x, (p, c))| put(x, p * c));
+                    }
+                }
             }
-            out.iter_mut().zip(product.iter()).for_each(|(x, p)| *x += p);
         }
     }
 }
@@ -118,11 +125,11 @@ pub(crate) fn beliefs(
     above: &[f64],
     targets: &[Vec<u32>],
     states: &[u32],
+    spare: &mut Spare,
 ) -> Vec<Vec<f64>> {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let layouts: Vec<Layout> = targets.iter().map(|scope| Layout::new(shape, scope, states)).collect();
-    let size = |scope: &Vec<u32>| scope.iter().map(|&q| states[q as usize] as usize).product();
-    let mut out: Vec<Vec<f64>> = targets.iter().map(|scope| vec![0.0; size(scope)]).collect();
+    let mut out = spare.zeros(targets, states);
     let mut scratch = Scratch::new(shape.chunk);
     let mut belief = vec![0.0; shape.chunk];
     let mut ratio = vec![0.0; shape.chunk];
@@ -131,8 +138,7 @@ pub(crate) fn beliefs(
         let pairs = above[here.clone()].iter().zip(&message[here]);
         ratio.iter_mut().zip(pairs).for_each(|(r, (a, m))| *r = if *m > 0.0 { a / m } else { 0.0 });
         for state in 0..shape.states {
-            belief.fill(0.0);
-            accumulate(&views, (chunk, state), power(exponent), &mut belief, &mut scratch);
+            product::<true>(&views, (chunk, state), power(exponent), &mut belief, &mut scratch);
             belief.iter_mut().zip(&ratio).for_each(|(b, r)| *b *= r);
             for (layout, table) in layouts.iter().zip(&mut out) {
                 scatter(layout, chunk, state, &belief, table);

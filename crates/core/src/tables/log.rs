@@ -1,6 +1,7 @@
 //! The same loops on logarithms: for buckets whose products leave the range of numbers, and for the maximum.
 
 use super::linear::{Pool, for_each};
+use super::spare::Spare;
 use super::table::Table;
 use super::view::{Layout, Shape, View, scatter};
 use crate::exact::vector::{LOG_ADD_ULPS, exp_all, log_add_all};
@@ -108,8 +109,7 @@ pub(crate) fn beliefs(
 ) -> Vec<Vec<f64>> {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let layouts: Vec<Layout> = targets.iter().map(|scope| Layout::new(shape, scope, states)).collect();
-    let size = |scope: &Vec<u32>| scope.iter().map(|&q| states[q as usize] as usize).product();
-    let mut out: Vec<Vec<f64>> = targets.iter().map(|scope| vec![0.0; size(scope)]).collect();
+    let mut out = Spare::default().zeros(targets, states);
     let (mut total, mut gathered) = (vec![0.0; shape.chunk], vec![0.0; shape.chunk]);
     for chunk in 0..shape.chunks {
         let here = chunk * shape.chunk..(chunk + 1) * shape.chunk;

@@ -1,6 +1,7 @@
 //! What elimination along an order will do: cliques, messages, their sizes, and when each is dropped.
 
 use super::order::Graph;
+use std::collections::HashSet;
 
 /// Elimination along one order. Variables are named by their position in it.
 #[derive(Clone, Debug)]
@@ -82,11 +83,12 @@ impl Plan {
             let size = |c: u32| self.size(c as usize);
             let surplus = |c: u32| peak[c as usize] - size(c);
             children.sort_by(|&a, &b| surplus(b).total_cmp(&surplus(a)));
-            let mut held = 0.0;
-            let mut most = 0.0f64;
+            let (mut held, mut most) = (0.0, 0.0f64);
+            let mut waiting: HashSet<&[u32]> = HashSet::new();
             for &c in &children {
                 most = most.max(held + peak[c as usize]);
-                held += size(c);
+                // Messages over the same variables become one.
+                held += if waiting.insert(&self.scopes[c as usize]) { size(c) } else { 0.0 };
             }
             peak[p] = most.max(held + self.size(p));
             self.children[p] = children;

@@ -70,38 +70,63 @@ pub(crate) struct Layout {
     outer: Vec<(usize, usize)>,
     /// Stride of the variable that leaves.
     top: usize,
-    /// Index within the table along a chunk.
-    pub(crate) low: Vec<u32>,
-    pub(crate) pattern: Pattern,
+    pattern: Pattern,
+    /// With gaps, a chunk is a sequence of runs: their length, and where each begins in the table.
+    run: usize,
+    starts: Vec<u32>,
 }
 
 /// How a table runs along a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pattern {
+enum Pattern {
     /// Entry by entry.
     Copy,
     /// One entry for all.
     Constant,
-    /// With gaps.
-    Gather,
+    /// Runs of successive entries.
+    Runs,
+    /// Runs of one entry each.
+    Spread,
 }
 
 impl Layout {
     pub(crate) fn new(shape: &Shape, scope: &[u32], states: &[u32]) -> Self {
         let (strides, top) = shape.strides(scope, states);
         let axes: Vec<(usize, usize)> = shape.dims.iter().copied().zip(strides).collect();
-        let inside = axes[..shape.inner].iter().filter(|a| a.0 > 1);
-        let has = inside.clone().filter(|a| a.1 > 0).count();
-        let pattern = match has {
-            0 => Pattern::Constant,
-            _ if has == inside.count() => Pattern::Copy,
-            _ => Pattern::Gather,
+        let inside: Vec<(usize, usize)> = axes[..shape.inner].iter().copied().filter(|a| a.0 > 1).collect();
+        let outer = axes[shape.inner..].to_vec();
+        let (mut run, mut starts) = (shape.chunk, Vec::new());
+        let has = inside.iter().filter(|a| a.1 > 0).count();
+        let pattern = match inside.first() {
+            _ if has == 0 => Pattern::Constant,
+            _ if has == inside.len() => Pattern::Copy,
+            Some(first) => {
+                let spread = first.1 == 0;
+                let lead = inside.iter().take_while(|a| (a.1 == 0) == spread).count();
+                run = inside[..lead].iter().map(|a| a.0).product();
+                starts = offsets(&inside[lead..]).into_iter().map(|at| at as u32).collect();
+                if spread { Pattern::Spread } else { Pattern::Runs }
+            }
+            None => Pattern::Constant,
         };
-        let low = match pattern {
-            Pattern::Gather => offsets(&axes[..shape.inner]).into_iter().map(|at| at as u32).collect(),
-            _ => Vec::new(),
-        };
-        Layout { outer: axes[shape.inner..].to_vec(), top, low, pattern }
+        Layout { outer, top, pattern, run, starts }
+    }
+
+    /// Writes a table with gaps out along a chunk.
+    fn gather(&self, source: &[f64], chunk: &mut [f64]) {
+        let runs = self.starts.iter().zip(chunk.chunks_exact_mut(self.run));
+        match (self.pattern, self.run) {
+            (Pattern::Spread, 2) => runs.for_each(|(&start, run)| {
+                let x = source[start as usize];
+                (run[0], run[1]) = (x, x);
+            }),
+            (Pattern::Spread, _) => runs.for_each(|(&start, run)| run.fill(source[start as usize])),
+            (_, 2) => runs.for_each(|(&start, run)| {
+                let pair = &source[start as usize..][..2];
+                (run[0], run[1]) = (pair[0], pair[1]);
+            }),
+            _ => runs.for_each(|(&start, run)| run.copy_from_slice(&source[start as usize..][..self.run])),
+        }
     }
 
     /// First entry for a chunk and a state of the variable that leaves.
@@ -125,7 +150,7 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     pub(crate) fn new(shape: &Shape, table: &'a Table, states: &[u32]) -> Self {
         let layout = Layout::new(shape, &table.scope, states);
-        if layout.pattern == Pattern::Gather {
+        if matches!(layout.pattern, Pattern::Runs | Pattern::Spread) {
             return Self::expanded(shape, table, states, layout);
         }
         View { data: (&table.data).into(), layout }
@@ -151,17 +176,22 @@ impl<'a> View<'a> {
             old.push((states[shape.leaving as usize] as usize, layout.top));
             top = stride;
         }
-        let rows = offsets(&old).into_iter();
-        let data: Vec<f64> = rows
-            .flat_map(|base| layout.low.iter().map(move |&k| (base, k)))
-            .map(|(b, k)| table.data[b + k as usize])
-            .collect();
-        View { data: data.into(), layout: Layout { outer, top, low: Vec::new(), pattern: Pattern::Copy } }
+        let bases = offsets(&old);
+        let mut data = vec![0.0; bases.len() * shape.chunk];
+        for (row, &base) in data.chunks_exact_mut(shape.chunk).zip(&bases) {
+            layout.gather(&table.data[base..], row);
+        }
+        let layout = Layout { outer, top, pattern: Pattern::Copy, run: shape.chunk, starts: Vec::new() };
+        View { data: data.into(), layout }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        self.layout.pattern == Pattern::Constant
     }
 
     /// The entry that holds along a chunk, for a table that does not vary in it.
     pub(crate) fn constant(&self, chunk: usize, state: usize) -> Option<f64> {
-        (self.layout.pattern == Pattern::Constant).then(|| self.data[self.layout.base(chunk, state)])
+        self.is_constant().then(|| self.data[self.layout.base(chunk, state)])
     }
 
     /// The entries along a chunk, gathered into `buffer` where they are not contiguous.
@@ -179,9 +209,8 @@ impl<'a> View<'a> {
                 buffer[..len].fill(self.data[base]);
                 &buffer[..len]
             }
-            Pattern::Gather => {
-                let source = &self.data[base..];
-                buffer.iter_mut().zip(&self.layout.low).for_each(|(x, &k)| *x = source[k as usize]);
+            Pattern::Runs | Pattern::Spread => {
+                self.layout.gather(&self.data[base..], &mut buffer[..len]);
                 &buffer[..len]
             }
         }
@@ -197,9 +226,16 @@ pub(crate) fn scatter(layout: &Layout, chunk: usize, state: usize, entries: &[f6
             target.iter_mut().zip(entries).for_each(|(t, x)| *t += x);
         }
         Pattern::Constant => table[base] += sum(entries),
-        Pattern::Gather => {
-            let target = &mut table[base..];
-            layout.low.iter().zip(entries).for_each(|(&k, x)| target[k as usize] += x);
+        Pattern::Runs => {
+            for (&start, run) in layout.starts.iter().zip(entries.chunks_exact(layout.run)) {
+                let target = &mut table[base + start as usize..][..layout.run];
+                target.iter_mut().zip(run).for_each(|(t, x)| *t += x);
+            }
+        }
+        Pattern::Spread => {
+            for (&start, run) in layout.starts.iter().zip(entries.chunks_exact(layout.run)) {
+                table[base + start as usize] += run.iter().sum::<f64>();
+            }
         }
     }
 }

@@ -102,7 +102,7 @@ pub(in crate::certify) fn blocks(
         let own = block.iter().map(|&v| Piece { scope: vec![v], values: &fields[v as usize] });
         let pieces: Vec<Piece<'_>> = inside.chain(own).collect();
         let law = Law::new(block, &pieces, Domains::full(model), eps)?;
-        value = value + law.log_z;
+        value = value + law.log_z();
         for &v in block {
             let marginal = law.marginal(&[v], eps)?;
             value = value - expectation(&fields[v as usize], &[&marginal])?;

@@ -7,7 +7,8 @@
 
 use super::domain::Domains;
 use super::soft::{Rule, Soft};
-use super::table::{Table, View, magnitude, sum_by_blocks};
+use super::table::{Table, View, magnitude, sum_by_blocks, sum_roundings};
+use crate::certify::defect::ExactSum;
 use crate::certify::interval::{Interval, exp_near};
 use crate::error::{Error, Result};
 
@@ -20,8 +21,9 @@ pub(super) struct Piece<'a> {
 
 /// A block eliminated up and down.
 pub(super) struct Law {
-    /// `eps log Z` of the block.
-    pub(super) log_z: Interval,
+    log_z: Interval,
+    /// What messages were lowered by.
+    tops: ExactSum,
     beliefs: Vec<Belief>,
     /// Clique in which each variable of the block is summed out.
     home: std::collections::HashMap<u32, usize>,
@@ -84,10 +86,16 @@ impl Law {
                 None => log_z = log_z + Interval::point(piece.values[0]),
             }
         }
-        let mut law = Law { log_z, beliefs: Vec::with_capacity(order.len()), home, domains };
+        let mut law =
+            Law { log_z, tops: ExactSum::default(), beliefs: Vec::with_capacity(order.len()), home, domains };
         let messages = law.up(&cliques, &items, pieces, eps)?;
         law.down(&messages, eps)?;
         Ok(law)
+    }
+
+    /// `eps log Z` of the block.
+    pub(super) fn log_z(&self) -> Interval {
+        self.log_z + self.tops.total()
     }
 
     /// Fills `beliefs` with what each clique holds before anything comes down; returns the messages sent.
@@ -123,7 +131,7 @@ impl Law {
                 theta.extend_from_slice(block);
                 true
             });
-            error += f64::EPSILON * (views.len() as f64 + 3.0) * size;
+            error += f64::EPSILON * (sum_roundings(views.len()) + 3.0) * size;
             let mut soft = Soft::default();
             let sent = theta.chunks_exact(sizes[0]).map(|states| soft.value(states, Rule::Soft(eps)));
             let mut values: Vec<f64> = sent.collect();
@@ -134,7 +142,7 @@ impl Law {
             values.iter_mut().for_each(|v| *v -= top);
             let own = soft.error_up(sizes[0], Rule::Soft(eps), size);
             let error_up = error + own + f64::EPSILON * magnitude(&values);
-            self.log_z = self.log_z + Interval::point(top);
+            self.tops.add(top);
             match clique.get(1) {
                 Some(parent) => incoming[self.home[parent]].push(c),
                 None => self.log_z = self.log_z + Interval { lo: -2.0 * error_up, hi: 2.0 * error_up },

@@ -1,7 +1,11 @@
 //! Tables over cliques: where an entry of a small table is, seen from a large one.
 
 use super::domain::Domains;
+use crate::certify::interval::two_sum;
 use crate::model::FactorModel;
+
+/// Tables up to which plain sums are good enough; of more, rounding errors are summed as well.
+const FEW: usize = 8;
 
 /// Entries that are summed at a time: they stay in the second-level cache.
 const BLOCK: usize = 1 << 14;
@@ -98,20 +102,41 @@ pub(super) fn sum_by_blocks(sizes: &[usize], views: &[View<'_>], mut take: impl 
     let offsets: Vec<Vec<u32>> = views.iter().map(|v| offsets(&sizes[..inner], &v.steps[..inner])).collect();
     let mut digits = vec![0; sizes.len() - inner];
     let mut theta = vec![0.0; length];
+    let mut missed = vec![0.0; if views.len() > FEW { length } else { 0 }];
     loop {
-        theta.iter_mut().for_each(|t| *t = 0.0);
+        theta.iter_mut().chain(&mut missed).for_each(|t| *t = 0.0);
         for (view, offsets) in views.iter().zip(&offsets) {
             let values = &view.values[view.base(inner, &digits)..];
-            if view.negated {
-                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize])
+            if !missed.is_empty() {
+                add_exactly(&mut theta, &mut missed, values, offsets, view.negated);
+            } else if view.negated {
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize]);
             } else {
-                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize])
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize]);
             }
         }
+        theta.iter_mut().zip(&missed).for_each(|(t, missed)| *t += missed);
         if !take(&theta) || !advance(&mut digits, &sizes[inner..]) {
             return;
         }
     }
+}
+
+/// Adds a table to a block, what rounding misses on the side.
+fn add_exactly(theta: &mut [f64], missed: &mut [f64], values: &[f64], offsets: &[u32], negated: bool) {
+    for ((t, missed), &o) in theta.iter_mut().zip(missed).zip(offsets) {
+        let v = values[o as usize];
+        let (sum, error) = two_sum(*t, if negated { -v } else { v });
+        *t = sum;
+        // Where a value is -inf there is nothing to miss.
+        *missed += if error.is_finite() { error } else { 0.0 };
+    }
+}
+
+/// By how many times `2^-52 M` a sum of `count` tables can err, M the sum of their magnitudes.
+pub(super) fn sum_roundings(count: usize) -> f64 {
+    let count = count as f64;
+    if count <= FEW as f64 { count } else { 1.0 + count * count * f64::EPSILON }
 }
 
 /// The next combination, first digit fastest; false after the last.

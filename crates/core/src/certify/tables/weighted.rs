@@ -6,9 +6,10 @@
 use super::buckets::{Buckets, Item};
 use super::domain::Domains;
 use super::soft::{Rule, Soft};
-use super::table::{Table, View, magnitude, sum_by_blocks};
+use super::table::{Table, View, magnitude, sum_by_blocks, sum_roundings};
 use super::{MiniBucket, WeightedElimination};
 use crate::certify::certificate::Side;
+use crate::certify::defect::ExactSum;
 use crate::certify::interval::{Interval, add_down, add_up, mul_up};
 use crate::certify::limits::{Cost, Limits};
 use crate::error::{Error, Result};
@@ -51,24 +52,23 @@ pub(in crate::certify) fn replay(
     let domains = Domains::after(model, &e.removals, allowed)?;
     let buckets = Buckets::new(model, e, &domains)?;
     let rules = rules(&e.mini_buckets, eps, side)?;
-    let mut value = Interval::point(model.constant());
-    for factor in model.factors().filter(|f| f.scope.is_empty()) {
-        value = value + Interval::point(factor.table[0]);
-    }
+    // Of many numbers: what rounding misses is kept.
+    let mut value = ExactSum::default();
+    model.factors().filter(|f| f.scope.is_empty()).for_each(|f| value.add(f.table[0]));
     let (mut error, mut count) = (0.0, 4.0);
     let mut messages: Vec<Option<Table>> = Vec::new();
     for (c, &rule) in rules.iter().enumerate() {
         let (shift, message) = send(model, e, &domains, &buckets, c, rule, &mut messages)?;
-        value = value + Interval::point(shift);
+        value.add(shift);
         if message.scope.is_empty() {
-            value = value + Interval::point(message.values[0]);
+            value.add(message.values[0]);
             error += message.error_up;
             count += 1.0;
         }
         messages.push(Some(message).filter(|m| !m.scope.is_empty()));
     }
     let error_up = mul_up(error, 1.0 + 1e-9 + count * f64::EPSILON);
-    Ok(value + Interval { lo: -error_up, hi: error_up })
+    Ok(Interval::point(model.constant()) + value.total() + Interval { lo: -error_up, hi: error_up })
 }
 
 /// How each mini-bucket sums: weights times eps, the sum of a bucket on the safe side of eps.
@@ -168,7 +168,7 @@ fn send(
         return Err(Error::Certificate("a message is zero everywhere".into()));
     }
     values.iter_mut().for_each(|v| *v -= largest);
-    let rounding = f64::EPSILON * (items.len() as f64 + 3.0) * size;
+    let rounding = f64::EPSILON * (sum_roundings(items.len()) + 3.0) * size;
     let error_up = error + rounding + soft.error_up(sizes[0], rule, size) + f64::EPSILON * magnitude(&values);
     if !error_up.is_finite() {
         return Err(Error::Certificate("rounding errors are out of the range of floating point".into()));

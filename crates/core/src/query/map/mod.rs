@@ -142,8 +142,9 @@ impl Map {
         settings.validate()?;
         check_memory(f.d() + 1, settings)?;
         let start = Instant::now();
-        let share = settings.time_limit_secs.map(|limit| RELAXATION_SHARE * limit);
-        let share = settings.clone().with_time_limit(share);
+        let deadline = settings.ends();
+        let limit = deadline.is_limited().then(|| RELAXATION_SHARE * deadline.seconds_left());
+        let share = settings.for_part(&deadline, limit);
         let mut monitor = Monitor::new(&share, ITERATIONS, observer);
         let linear = |features: &Features| features.is_linear();
         let mut resolved = None;
@@ -163,8 +164,7 @@ impl Map {
             }
         };
         let iterations = monitor.iterations;
-        let left = settings.time_limit_secs.map(|limit| (limit - start.elapsed().as_secs_f64()).max(0.0));
-        let rest = settings.clone().with_time_limit(left);
+        let rest = settings.for_part(&deadline, None);
         let assignment = assignment(f, &found, &rest, &mut Monitor::new(&rest, usize::MAX, observer));
         let solution =
             MapSolution { features: resolved, iterations, ..finish(f, found, assignment, settings) };

@@ -1,7 +1,13 @@
 //! Mean-field lower bounds: `Phi(f) >= E_q f - eps D(q || uniform)` for distributions q that factorise.
 
+mod ascent;
 mod blocks;
+mod law;
+mod partition;
 mod product;
+mod tables;
+mod wide;
+mod width;
 
 use self::blocks::Blocks;
 use self::product::Incidence;
@@ -12,6 +18,7 @@ use crate::error::Result;
 use crate::model::Polynomial;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
+use crate::search::{Effort, best_spins};
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use rand_chacha::ChaCha8Rng;
@@ -39,10 +46,12 @@ const COOLING_STEPS: usize = 12;
 const FOREST_PROOF: f64 = 15.0;
 
 /// The certified lower bound of mean field: independent spins for any polynomial, independent trees
-/// for pairwise models, and the best assignment found.
+/// for pairwise models, independent blocks of bounded width for tables of any arity and cardinality, and the best
+/// assignment found.
 ///
-/// Coordinate ascent from several starts, cooled from high temperature or random; seeded by
-/// [`Settings::seed`](crate::Settings). Features and solver are ignored.
+/// Coordinate ascent from several starts, cooled from high temperature, found by a search or random; seeded by
+/// [`Settings::seed`](crate::Settings). Features and solver are ignored. As a [`super::TableBound`] it takes hard zeros,
+/// as long as they lie inside blocks.
 ///
 /// **Cost** O(size of the model) per sweep.
 ///
@@ -68,21 +77,28 @@ impl Relaxation for MeanField {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         settings.validate()?;
-        let f = problem.polynomial();
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
-        let mut search = Search::new(f, problem.eps(), monitor.deadline());
-        let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
-        let restarts = (WORK / (50 * search.incidence.work()).max(1)).clamp(2, RESTARTS);
-        let mut stop = monitor.interrupted();
-        for restart in 0..restarts {
-            if stop.is_some() {
-                break;
-            }
-            let start = search.start(restart, &mut random);
-            stop = search.run(start, &mut monitor);
-        }
-        Ok(search.report(stop, problem, settings, monitor))
+        let solution = explore(problem.polynomial(), problem.eps(), settings, &mut monitor);
+        Ok(solution.finish(None, settings.tol, problem, monitor))
     }
+}
+
+/// Independent spins and trees from several starts.
+fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Solution {
+    let mut search = Search::new(f, eps, monitor.deadline());
+    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    let restarts = (WORK / (50 * search.incidence.work()).max(1)).clamp(3, RESTARTS);
+    let found = best_spins(f, &[search.point.1.clone()], Effort::brief(settings), monitor);
+    search.point = (f.value(&found), found);
+    let mut stop = monitor.interrupted();
+    for restart in 0..restarts {
+        if stop.is_some() {
+            break;
+        }
+        let start = search.start(restart, &mut random);
+        stop = search.run(start, monitor);
+    }
+    search.report(stop, monitor)
 }
 
 /// The best distribution of each kind so far, by plain floating point.
@@ -126,7 +142,7 @@ impl<'a> Search<'a> {
     }
 
     /// The first start is every spin in its own field, the second nearly disordered, and both are
-    /// cooled; later ones are the best of a few random local maxima of f.
+    /// cooled; the third is the best assignment known, later ones the best of a few random local maxima of f.
     fn start(&mut self, restart: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
         let d = self.incidence.d();
         let mut draw = || (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
@@ -136,6 +152,7 @@ impl<'a> Search<'a> {
                 let disordered = (0..d).map(|_| 1e-3 * draw()).collect();
                 self.cooled(disordered)
             }
+            2 => self.point.1.iter().map(|&x| f64::from(x)).collect(),
             _ => {
                 let climb = |_| self.incidence.local_maximum(&(0..d).map(|_| draw()).collect::<Vec<_>>());
                 let in_time = |_: &usize| !self.incidence.is_late();
@@ -212,13 +229,7 @@ impl<'a> Search<'a> {
     }
 
     /// Certifies the best distribution of each kind and keeps the best bound.
-    fn report(
-        self,
-        stop: Option<StopReason>,
-        problem: &Problem,
-        settings: &Settings,
-        monitor: Monitor<'_>,
-    ) -> Solution {
+    fn report(self, stop: Option<StopReason>, monitor: &Monitor<'_>) -> Solution {
         let unfinished = if self.converged { StopReason::Converged } else { StopReason::MaxIterations };
         let mut solution = Solution::new(Method::MeanField, stop.unwrap_or(unfinished));
         let (product_value, means) = self.product;
@@ -257,6 +268,6 @@ impl<'a> Search<'a> {
         } else {
             solution.stop = StopReason::NumericalTrouble;
         }
-        solution.finish(None, settings.tol, problem, monitor)
+        solution
     }
 }

@@ -149,11 +149,12 @@ fn choose(problem: &Problem, settings: &Settings) -> Result<Solver> {
 }
 
 fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
-    let n = problem.features().len() as u64;
-    let classes = if problem.features().is_linear() { 0 } else { n * (n + 1) / 2 };
+    let n = problem.features().len() as f64;
+    let classes = if problem.features().is_linear() { 0.0 } else { n * (n + 1.0) / 2.0 };
     // (1, x): six n x n matrices. Otherwise the normal equations have at most N <= n(n+1)/2 unknowns
     // and n(n+1)/2 rows; N is rarely above a quarter of that.
-    let needed = 8 * (6 * n * n + classes / 4 * classes);
+    // The conversion saturates.
+    let needed = (8.0 * (6.0 * n * n + 0.25 * classes * classes)) as u64;
     let what = format_args!("the quantum relaxation with {n} features");
     settings.require_memory(needed, what, "ask for fewer features")
 }

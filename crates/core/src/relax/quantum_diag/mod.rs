@@ -88,9 +88,9 @@ fn check(problem: &Problem, settings: &Settings) -> Result<()> {
             settings.solver.name()
         )));
     }
-    let n = problem.features().len() as u64;
-    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences.
-    let needed = 8 * (2 * (n * (n + 1) / 2).pow(2) + 2 * n.pow(3));
+    let n = problem.features().len() as f64;
+    // The Hessian over at most n(n+1)/2 moments, twice, and n^3 divided differences; the conversion saturates.
+    let needed = (8.0 * (2.0 * (n * (n + 1.0) / 2.0).powi(2) + 2.0 * n.powi(3))) as u64;
     settings.require_memory(
         needed,
         format_args!("metric learning with {n} features"),

@@ -49,6 +49,7 @@ impl Relaxation for QuantumGreedy {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         settings.validate()?;
+        check_memory(problem, settings)?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
         let mut current = final_solve(problem, Quantum::default(), settings, &mut monitor)?;
         let mut features = problem.features().clone();
@@ -95,6 +96,22 @@ impl Relaxation for QuantumGreedy {
         Ok(best.finish(None, settings.tol, problem, monitor))
     }
 }
+
+/// Every candidate holds the model, its features and a dual point.
+fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
+    let (n, d) = (problem.features().len() as f64, problem.d() as f64);
+    let f = problem.polynomial();
+    let coefficients = d + f.pairwise_part().edges().len() as f64 + f.terms().len() as f64;
+    let candidate = 8.0 * (n + 1.0).powi(2) + COEFFICIENT_BYTES * coefficients + FEATURE_BYTES * n;
+    // Half of the sets at distance one come up twice.
+    let needed = 0.5 * n * d * candidate;
+    let what = format_args!("greedy selection among the neighbours of {n} features");
+    settings.require_memory(needed as u64, what, "ask for fewer features, or for quantum")
+}
+
+/// Bytes of a coupling and of a feature in a candidate's copy of the problem.
+const COEFFICIENT_BYTES: f64 = 16.0;
+const FEATURE_BYTES: f64 = 32.0;
 
 /// A certified solve inside the selection, under what is left of the time limit.
 fn final_solve(

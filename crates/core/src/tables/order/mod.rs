@@ -9,6 +9,6 @@ mod noise;
 mod search;
 mod sparse;
 
-pub(crate) use graph::{Graph, Neighbours, interaction_graph};
+pub(crate) use graph::{Graph, interaction_graph};
 pub(crate) use layers::frontier;
 pub(crate) use search::{fewest_pairs, search};

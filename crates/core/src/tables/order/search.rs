@@ -13,8 +13,8 @@ use crate::tables::plan::Plan;
 const STEPS_PER_ENTRY: f64 = 0.25;
 /// Steps granted to every search: a millisecond.
 const LEAST_STEPS: f64 = 1e6;
-/// Steps after which a search ends, whatever elimination would cost: some five seconds.
-const MOST_STEPS: f64 = 5e9;
+/// Steps after which a search ends, whatever elimination would cost: some three seconds.
+const MOST_STEPS: f64 = 1.5e9;
 /// Entries beyond which elimination takes days and would have to become a thousand times cheaper to matter.
 const OUT_OF_REACH: f64 = 1e15;
 /// Steps granted to a search beyond that: a fifth of a second.

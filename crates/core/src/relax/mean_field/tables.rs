@@ -1,0 +1,137 @@
+//! Mean field over factor tables: any arity, any number of states, hard zeros.
+
+use super::wide::{Best, PROOF_SHARE, Wide};
+use super::{MeanField, explore};
+use crate::certify::{Certificate, Slack, Witness};
+use crate::error::Result;
+use crate::model::FactorModel;
+use crate::observer::{Monitor, Observer};
+use crate::relax::TableBound;
+use crate::search::{Effort, best_states};
+use crate::settings::{Method, Settings};
+use crate::solution::{Solution, StopReason};
+use std::time::Instant;
+
+/// Share of the time limit for assignments, independent spins and trees; blocks have the rest.
+const FIRST_SHARE: f64 = 0.3;
+
+impl TableBound for MeanField {
+    fn solve_tables(
+        &self,
+        tables: &FactorModel,
+        eps: f64,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        settings.validate()?;
+        let (start, deadline) = (Instant::now(), settings.ends());
+        let limit = deadline.is_limited().then(|| FIRST_SHARE * deadline.seconds_left());
+        let first = settings.for_part(&deadline, limit);
+        let mut monitor = Monitor::new(&first, usize::MAX, observer);
+        let (mut solution, starts) = simple(tables, eps, &first, &mut monitor)?;
+        let (iterations, mut trace) = (monitor.iterations, monitor.trace);
+        let cancelled = solution.stop == StopReason::Cancelled;
+        if eps > 0.0 && tables.d() > 0 && !cancelled {
+            let limit = deadline.is_limited().then(|| (1.0 - PROOF_SHARE) * deadline.seconds_left());
+            let rest = settings.for_part(&deadline, limit);
+            let mut monitor = Monitor::new(&rest, usize::MAX, observer);
+            let mut wide = Wide::new(tables, eps, &rest, &mut monitor);
+            let stop = wide.run(&starts);
+            let ended = if wide.converged { StopReason::Converged } else { StopReason::MaxIterations };
+            let best = wide.best.take();
+            if let Some(best) = best {
+                solution.stop = stop.unwrap_or(ended);
+                offer(&mut solution, tables, eps, best);
+            }
+            solution.iterations = iterations + monitor.iterations;
+            trace.append(&mut monitor.trace);
+        } else {
+            solution.iterations = iterations;
+        }
+        solution.trace = trace;
+        solution.seconds = start.elapsed().as_secs_f64();
+        Ok(solution)
+    }
+}
+
+/// Laws of single variables to start from.
+type Laws = Vec<Vec<f64>>;
+
+/// The best assignment, and for spins without hard zeros independent spins and trees; with the starts that they give.
+fn simple(
+    tables: &FactorModel,
+    eps: f64,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Solution, Vec<Laws>)> {
+    let uniform: Laws =
+        tables.cardinalities().iter().map(|&q| vec![1.0 / f64::from(q); q as usize]).collect();
+    let has_polynomial = tables.is_binary() && !tables.has_hard_zeros() && tables.constant().is_finite();
+    let (mut solution, mut starts) = (Solution::new(Method::MeanField, StopReason::Converged), Vec::new());
+    let mut known = Vec::new();
+    if has_polynomial {
+        let f = tables.to_polynomial()?;
+        solution = explore(&f, eps, settings, monitor);
+        if let Some(means) = &solution.means {
+            starts.push(means.iter().map(|m| vec![0.5 * (1.0 - m), 0.5 * (1.0 + m)]).collect());
+            known.push(means.iter().map(|m| u32::from(*m > 0.0)).collect());
+        }
+    }
+    let found = best_states(tables, &known, Effort::brief(settings), monitor);
+    if found.value.is_finite() {
+        let point = |(&s, &q): (&u32, &u32)| (0..q).map(|k| f64::from(u8::from(k == s))).collect();
+        starts.insert(0, found.states.iter().zip(tables.cardinalities()).map(point).collect());
+        assign(&mut solution, tables, eps, found.states);
+    } else {
+        solution.reason = Some("no assignment of positive weight was found".into());
+    }
+    starts.push(uniform);
+    Ok((solution, starts))
+}
+
+/// Takes the value of an assignment if it is the best bound so far.
+fn assign(solution: &mut Solution, tables: &FactorModel, eps: f64, states: Vec<u32>) {
+    let value = tables.value_of(&states) - entropy(tables, eps);
+    let means = tables.is_binary().then(|| states.iter().map(|&s| if s == 1 { 1.0 } else { -1.0 }).collect());
+    take(solution, tables, eps, Witness::States { states }, value, means);
+}
+
+/// Takes a product of blocks if it is the best bound so far.
+fn offer(solution: &mut Solution, tables: &FactorModel, eps: f64, best: Best) {
+    let means = tables.is_binary().then(|| best.marginals.iter().map(|law| law[1] - law[0]).collect());
+    let witness = Witness::Blocks { blocks: best.blocks, fields: best.fields };
+    take(solution, tables, eps, witness, best.value - entropy(tables, eps), means);
+}
+
+/// `eps` times the entropy of the uniform law.
+fn entropy(tables: &FactorModel, eps: f64) -> f64 {
+    eps * tables.cardinalities().iter().map(|&q| f64::from(q).ln()).sum::<f64>()
+}
+
+/// Certifies a witness and keeps it when its bound is the best; `value` is what it should prove on phi.
+fn take(
+    solution: &mut Solution,
+    tables: &FactorModel,
+    eps: f64,
+    witness: Witness,
+    value: f64,
+    means: Option<Vec<f64>>,
+) {
+    // Verification of a large witness takes longer than finding that it is not the best.
+    if solution.lower.is_some_and(|bound| bound.phi() >= value) {
+        return;
+    }
+    let witness = Some(witness);
+    let proof = Certificate { eps, slack: Slack::default(), components: Vec::new(), witness };
+    match proof.verify_lower_tables(tables) {
+        Ok(bound) if solution.lower.is_none_or(|known| bound > known) => {
+            solution.lower = Some(bound);
+            solution.estimate = value;
+            solution.means = means;
+            solution.certificate = Some(proof);
+            solution.reason = None;
+        }
+        Ok(_) => {}
+        Err(error) => solution.reason = Some(format!("a bound could not be certified: {error}")),
+    }
+}

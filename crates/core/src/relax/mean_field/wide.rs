@@ -1,0 +1,172 @@
+//! Blocks of bounded width: the best of several partitions, starts and table sizes.
+
+use super::ascent::Ascent;
+use super::partition::{Divider, Partition};
+use crate::model::FactorModel;
+use crate::observer::Monitor;
+use crate::settings::Settings;
+use crate::solution::StopReason;
+
+/// Binary logarithms of the largest table, one round each; a round begins only if time or work is left.
+const LIMITS: [f64; 5] = [11.0, 13.0, 15.0, 17.0, 19.0];
+
+/// Entries that all sweeps may visit without a time limit, some 10 ns each.
+const WORK: u64 = 100_000_000;
+
+/// The same when a time limit ends the ascent.
+const TIMED_WORK: u64 = 10_000_000_000;
+
+/// Sweeps from one start.
+const SWEEPS: usize = 200;
+
+/// Variables above which finding partitions takes longer than they are worth: then every variable is alone.
+const MOST_VARIABLES: usize = 20_000;
+
+/// Seconds that the proof of one entry takes, and the share of the time that is kept for it.
+const PROOF_SECS: f64 = 4e-7;
+pub(super) const PROOF_SHARE: f64 = 0.2;
+
+/// Seconds of proof without a time limit.
+const UNTIMED_PROOF_SECS: f64 = 2.0;
+
+/// The best product of blocks.
+pub(super) struct Best {
+    /// Bound on `eps log Z`, counting measure, in plain floating point.
+    pub(super) value: f64,
+    pub(super) blocks: Vec<Vec<u32>>,
+    pub(super) fields: Vec<Vec<f64>>,
+    pub(super) marginals: Vec<Vec<f64>>,
+}
+
+/// Looks for the best product of blocks, starting from the given laws of single variables.
+pub(super) struct Wide<'a, 'm, 'o> {
+    tables: &'a FactorModel,
+    eps: f64,
+    settings: &'a Settings,
+    monitor: &'m mut Monitor<'o>,
+    work: u64,
+    /// Entries of all tables that can be proved in time.
+    most_entries: f64,
+    pub(super) best: Option<Best>,
+    /// Whether the last ascent of the best partition ended by itself.
+    pub(super) converged: bool,
+}
+
+impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
+    pub(super) fn new(
+        tables: &'a FactorModel,
+        eps: f64,
+        settings: &'a Settings,
+        monitor: &'m mut Monitor<'o>,
+    ) -> Self {
+        let work = if settings.ends().is_limited() { TIMED_WORK } else { WORK };
+        let proof = monitor.seconds_left().map_or(UNTIMED_PROOF_SECS, |left| PROOF_SHARE * left);
+        let most_entries = proof / PROOF_SECS;
+        Wide { tables, eps, settings, monitor, work, most_entries, best: None, converged: false }
+    }
+
+    /// Rounds of growing tables; says why they ended if the clock did it.
+    pub(super) fn run(&mut self, starts: &[Vec<Vec<f64>>]) -> Option<StopReason> {
+        let mut divider = Divider::new(self.tables);
+        if self.tables.d() > MOST_VARIABLES {
+            return self.ascend(&divider.singles(), starts);
+        }
+        for limit in LIMITS {
+            if let Some(whole) = divider.whole(limit) {
+                return self.ascend(&whole, &starts[..1]);
+            }
+            let monitor = &mut *self.monitor;
+            let mut partitions = divider.partitions(limit, &mut || monitor.interrupted().is_some());
+            if partitions.is_empty() {
+                partitions.push(divider.singles());
+            }
+            for partition in &partitions {
+                if let Some(stop) = self.ascend(partition, starts) {
+                    return Some(stop);
+                }
+                if self.work == 0 {
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Ascends from every start, and from the best law so far.
+    fn ascend(&mut self, partition: &Partition, starts: &[Vec<Vec<f64>>]) -> Option<StopReason> {
+        let crosses_zero = crosses_zero(self.tables, &partition.blocks);
+        if crosses_zero {
+            return self.monitor.interrupted();
+        }
+        let mut ascent: Option<Ascent<'a>> = None;
+        let known = self.best.as_ref().map(|b| b.marginals.clone());
+        for start in starts.iter().chain(&known) {
+            let ascent = match &mut ascent {
+                Some(ascent) => {
+                    ascent.begin(start);
+                    ascent
+                }
+                None => ascent.insert(Ascent::new(self.tables, self.eps, partition, start)),
+            };
+            if ascent.entries() as f64 > self.most_entries {
+                return None;
+            }
+            let (converged, stop) = climb(ascent, self.settings.tol, self.monitor, &mut self.work);
+            let value = ascent.value();
+            if value.is_finite() && self.best.as_ref().is_none_or(|b| value > b.value) {
+                let (blocks, fields) = ascent.witness();
+                self.best = Some(Best { value, blocks, fields, marginals: ascent.marginals() });
+                self.converged = converged;
+            }
+            if stop.is_some() || self.work == 0 {
+                return stop;
+            }
+        }
+        None
+    }
+}
+
+/// Sweeps until the value no longer rises by the tolerance.
+fn climb(
+    ascent: &mut Ascent<'_>,
+    tol: f64,
+    monitor: &mut Monitor<'_>,
+    work: &mut u64,
+) -> (bool, Option<StopReason>) {
+    let mut last = ascent.value();
+    for _ in 0..SWEEPS {
+        if let Some(stop) = monitor.iteration(last, f64::NAN) {
+            return (false, Some(stop));
+        }
+        let mut stop = None;
+        ascent.sweep(&mut || {
+            stop = stop.or_else(|| monitor.interrupted());
+            stop.is_some()
+        });
+        if stop.is_some() {
+            return (false, stop);
+        }
+        let value = ascent.value();
+        *work = work.saturating_sub(ascent.cost());
+        if !(value - last > tol * value.abs().max(1.0)) {
+            return (true, None);
+        }
+        last = value;
+        if *work == 0 {
+            break;
+        }
+    }
+    (false, None)
+}
+
+/// Whether a table with a hard zero lies between blocks, which no product of blocks with finite fields survives.
+fn crosses_zero(tables: &FactorModel, blocks: &[Vec<u32>]) -> bool {
+    let mut of = vec![0u32; tables.d()];
+    for (b, block) in blocks.iter().enumerate() {
+        block.iter().for_each(|&v| of[v as usize] = b as u32);
+    }
+    tables.factors().any(|f| {
+        f.scope.iter().any(|&v| of[v as usize] != of[f.scope[0] as usize])
+            && f.table.contains(&f64::NEG_INFINITY)
+    })
+}
