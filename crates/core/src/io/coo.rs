@@ -74,12 +74,13 @@ impl Entries {
             return Ok(Entries::Spin(f));
         }
         let bits = BinaryForm::new(f.pairwise_part())?;
-        match bits.has_no_offset(f.uncertainty()) {
-            true => Ok(Entries::Binary(bits)),
-            false => Err(Error::NotApplicable(
+        if bits.has_no_offset(f.uncertainty()) {
+            Ok(Entries::Binary(bits))
+        } else {
+            Err(Error::NotApplicable(
                 "the coo format has no offset and this model needs one; dimod JSON (--format dimod) has"
                     .into(),
-            )),
+            ))
         }
     }
 }

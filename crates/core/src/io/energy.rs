@@ -54,9 +54,10 @@ impl Energy {
     /// Adds `bias v_i v_j`, or `bias v_i` when `i = j`; repeats are summed and counted. `at` is
     /// where in the file the entry stands.
     pub(super) fn add(&mut self, at: usize, i: usize, j: usize, bias: f64) {
-        let old = match i == j {
-            true => self.linear[i].as_mut(),
-            false => self.place.get(&(i.min(j), i.max(j))).map(|&k| &mut self.quadratic[k].2),
+        let old = if i == j {
+            self.linear[i].as_mut()
+        } else {
+            self.place.get(&(i.min(j), i.max(j))).map(|&k| &mut self.quadratic[k].2)
         };
         match old {
             Some(value) => {

@@ -42,14 +42,15 @@ impl Tiled {
     /// When threads cannot be started.
     pub(crate) fn new(size: usize, threads: usize) -> Result<Self> {
         let rows = size.div_ceil(SIDE);
-        let pool = match threads > 1 && size > SMALL {
-            true => Some(
+        let pool = if threads > 1 && size > SMALL {
+            Some(
                 ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
                     .map_err(|e| Error::Setting(format!("threads could not be started: {e}")))?,
-            ),
-            false => None,
+            )
+        } else {
+            None
         };
         let tiles = vec![None; rows * (rows + 1) / 2];
         Ok(Tiled { size, tiles, scale: Vec::new(), pool, deadline: Deadline::default() })
@@ -140,9 +141,10 @@ impl Tiled {
             let mut column: Vec<Option<Tile>> = (j..rows).map(|i| self.tiles[place(i, j)].take()).collect();
             let tiles = &self.tiles;
             let update = |(below, tile): (usize, &mut Option<Tile>)| subtract(tiles, j + below, j, tile);
-            match parallel {
-                true => column.par_iter_mut().enumerate().for_each(update),
-                false => column.iter_mut().enumerate().for_each(update),
+            if parallel {
+                column.par_iter_mut().enumerate().for_each(update)
+            } else {
+                column.iter_mut().enumerate().for_each(update)
             }
             let (first, others) = column.split_at_mut(1);
             let Some(pivot) = &mut first[0] else { return false };
@@ -154,9 +156,10 @@ impl Tiled {
                     solve_lower_triangular_in_place(view(pivot), view_mut(tile).transpose_mut(), Par::Seq);
                 }
             };
-            match parallel {
-                true => others.par_iter_mut().for_each(solve),
-                false => others.iter_mut().for_each(solve),
+            if parallel {
+                others.par_iter_mut().for_each(solve)
+            } else {
+                others.iter_mut().for_each(solve)
             }
             (j..rows).zip(column).for_each(|(i, tile)| self.tiles[place(i, j)] = tile);
         }
