@@ -8,7 +8,12 @@ fn main() {
         let m = io::read(std::path::Path::new(p), &Default::default()).unwrap();
         let s = Settings::default().with_time_limit(if secs > 0.0 { Some(secs) } else { None });
         if a[1] == "map" {
-            let r = query::map::map(&m, &query::map::MapRequest { settings: s, ..Default::default() }, &mut Silent).unwrap();
+            let r = query::map::map(
+                &m,
+                &query::map::MapRequest { settings: s, ..Default::default() },
+                &mut Silent,
+            )
+            .unwrap();
             println!("{p} value {:?} upper {:?} {:.2}s", r.record.value, r.record.upper, r.record.seconds);
             continue;
         }
