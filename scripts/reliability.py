@@ -56,7 +56,7 @@ def fuzzing(rows, page):
         total[1] += float(seconds)
     totals["all"] = [sum(t[0] for t in totals.values()), sum(t[1] for t in totals.values())]
     head = ["| target | inputs | hours |", "|---|---|---|"]
-    return head + [f"| {name} | {spaced(n)} | {seconds / 3600:.3f} |" for name, (n, seconds) in totals.items()]
+    return head + [f"| {name} | {spaced(n)} | {seconds / 3600:.4f} |" for name, (n, seconds) in totals.items()]
 
 
 def main():

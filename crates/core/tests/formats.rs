@@ -84,9 +84,10 @@ fn polynomials_round_trip_through_every_format_that_holds_them() {
         let mut random = Random(seed);
         let d = 1 + random.below(5);
         let ising = random.ising(d).with_constant(random.real()).unwrap();
-        let terms = match d >= 3 && seed % 2 == 0 {
-            true => vec![(VarSet::from_iter([0, 1, d - 1]), random.real())],
-            false => vec![],
+        let terms = if d >= 3 && seed % 2 == 0 {
+            vec![(VarSet::from_iter([0, 1, d - 1]), random.real())]
+        } else {
+            vec![]
         };
         let model = Model::from(Polynomial::new(ising.clone(), terms).unwrap());
         assert_eq!(round_trip(&model, Format::Json), model, "seed {seed}");

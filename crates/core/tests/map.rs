@@ -35,9 +35,10 @@ fn map_bound_is_above_brute_force_at_every_stop() {
     for case in 0..cases(300, 10_000) {
         let (d, scale) = (random.size().min(9), random.model_scale());
         let pairwise = random.below(3) > 0;
-        let f: Polynomial = match pairwise {
-            true => random_ising(&mut random, d, scale).into(),
-            false => random_polynomial(&mut random, d, scale),
+        let f: Polynomial = if pairwise {
+            random_ising(&mut random, d, scale).into()
+        } else {
+            random_polynomial(&mut random, d, scale)
         };
         let cuts = [Cuts::None, Cuts::Pairwise, Cuts::Triangle][random.below(3)];
         let iterations = [Some(1), Some(2), Some(1 + random.below(12)), None][random.below(4)];

@@ -38,13 +38,14 @@ pub(crate) fn sweep_plan(
 
 fn config(text: &str, is_toml: bool) -> Result<Config> {
     let setting = |why: String| Error::Setting(why);
-    match is_toml {
-        true => toml::from_str(text).map_err(|e| setting(e.to_string())),
-        false => serde_json::from_str(text).map_err(|e| {
+    if is_toml {
+        toml::from_str(text).map_err(|e| setting(e.to_string()))
+    } else {
+        serde_json::from_str(text).map_err(|e| {
             // Line and column are of a text that the user never saw.
             let message = e.to_string();
             setting(message.split(" at line ").next().unwrap_or_default().to_owned())
-        }),
+        })
     }
 }
 

@@ -94,14 +94,15 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
         row(
             "exact inference",
-            match cost.seconds.is_finite() {
-                true => format!(
+            if cost.seconds.is_finite() {
+                format!(
                     "{}, {:.1e} table entries, about {:.2e} s and {mib:.1} MiB",
                     cost.algorithm.name(),
                     cost.entries,
                     cost.seconds
-                ),
-                false => "out of reach: no elimination order is cheap enough".to_owned(),
+                )
+            } else {
+                "out of reach: no elimination order is cheap enough".to_owned()
             },
         ),
     ]

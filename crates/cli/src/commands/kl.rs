@@ -65,9 +65,10 @@ impl Args {
             Ok(kl_with(&p, q.as_ref(), eps, &features, greedy, &settings, &mut watch)?)
         })?;
         let Ended::Done(record) = ended else { return Ok(run.exit_code(EXIT_INCOMPLETE)) };
-        match json {
-            true => output::print_json(&record)?,
-            false => output::print(&render(&record))?,
+        if json {
+            output::print_json(&record)?
+        } else {
+            output::print(&render(&record))?
         }
         Ok(run.exit_code(0))
     }

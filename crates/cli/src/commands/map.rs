@@ -76,9 +76,10 @@ impl Args {
             Ended::Done((model, report)) => (report, Some(model)),
             Ended::Left(report) => (report, None),
         };
-        match self.json {
-            true => output::print_json(&report.record)?,
-            false => output::print(&render(&report.record))?,
+        if self.json {
+            output::print_json(&report.record)?
+        } else {
+            output::print(&render(&report.record))?
         }
         let mut code = report.outcome.exit_code();
         let written = |path| model.as_ref().map_or(Ok(false), |model| report.write_certificate(model, path));

@@ -77,9 +77,10 @@ impl Args {
         if run.is_stopped() {
             record.status = Status::Cancelled;
         }
-        match self.json {
-            true => output::print_json(&record)?,
-            false => output::print(&render(&record))?,
+        if self.json {
+            output::print_json(&record)?
+        } else {
+            output::print(&render(&record))?
         }
         Ok(run.exit_code(code))
     }

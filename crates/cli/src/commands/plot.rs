@@ -123,9 +123,10 @@ impl Args {
         }
         let series = |(k, (name, mut points)): (usize, (String, Vec<(f64, f64)>))| {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let (mark, points) = match self.dots {
-                true => (Mark::Dots, points.iter().map(|&(x, y)| Point { x, y, sd: None }).collect()),
-                false => (Mark::Line, averaged(&points)),
+            let (mark, points) = if self.dots {
+                (Mark::Dots, points.iter().map(|&(x, y)| Point { x, y, sd: None }).collect())
+            } else {
+                (Mark::Line, averaged(&points))
             };
             Series { color: color(&name, k), name, mark, points }
         };

@@ -32,9 +32,10 @@ enum Pairs {
 impl Defect {
     /// Zero, over `d` spins; `dense` when some matrix over (1, x) is stored anyway.
     pub(crate) fn new(d: usize, dense: bool) -> Self {
-        let pairs = match dense {
-            true => Pairs::Dense(vec![Interval::ZERO; (d + 1) * (d + 2) / 2]),
-            false => Pairs::Sparse(HashMap::from([([0, 0], 0)])),
+        let pairs = if dense {
+            Pairs::Dense(vec![Interval::ZERO; (d + 1) * (d + 2) / 2])
+        } else {
+            Pairs::Sparse(HashMap::from([([0, 0], 0)]))
         };
         // Sparse storage keeps the constant first.
         Defect { d, pairs, higher: HashMap::new(), values: vec![Interval::ZERO] }
@@ -176,10 +177,8 @@ impl ExactSum {
     /// absolute sum; doubled to cover the rounding of that sum itself.
     pub(crate) fn total(&self) -> Interval {
         let radius = (self.count * f64::EPSILON * self.absolute_errors).next_up();
-        let errors = match self.absolute_errors == 0.0 {
-            true => Interval::ZERO,
-            false => Interval::around(self.errors, radius),
-        };
+        let errors =
+            if self.absolute_errors == 0.0 { Interval::ZERO } else { Interval::around(self.errors, radius) };
         Interval::point(self.sum) + errors
     }
 }

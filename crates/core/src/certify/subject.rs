@@ -103,10 +103,8 @@ impl Certificate {
         let evidence = model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s)));
         let mut claim = Claim { d: model.d(), evidence: evidence.collect(), ..Claim::default() };
         let witness_about_tables = self.witness.as_ref().is_some_and(Witness::is_about_tables);
-        let tables = match self.is_about_tables() || witness_about_tables {
-            true => Some(model.factors()?),
-            false => None,
-        };
+        let tables =
+            if self.is_about_tables() || witness_about_tables { Some(model.factors()?) } else { None };
         if !self.components.is_empty() {
             let upper = match &tables {
                 Some(tables) if self.is_about_tables() => self.upper_tables(tables, limits)?,
@@ -183,11 +181,10 @@ impl Claim {
         named.sort_unstable();
         named.dedup();
         if named != given.collect::<Vec<_>>() {
-            return Err(Error::Certificate(match named.is_empty() {
-                true => "it is about the model without the evidence given".into(),
-                false => {
-                    format!("it is about the model under evidence {named:?}, which is not what was given")
-                }
+            return Err(Error::Certificate(if named.is_empty() {
+                "it is about the model without the evidence given".into()
+            } else {
+                format!("it is about the model under evidence {named:?}, which is not what was given")
             }));
         }
         if model.d() != self.d {

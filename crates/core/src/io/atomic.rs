@@ -36,10 +36,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         return out.flush();
     }
     // Renaming onto a link would replace the link, not the file behind it.
-    let target = match old.is_some() {
-        true => fs::canonicalize(path)?,
-        false => path.to_owned(),
-    };
+    let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     let (file, temporary) = Temporary::create(&target)?;
     let mut out = BufWriter::new(file);
     write(&mut out)?;
@@ -120,10 +117,7 @@ impl Drop for Temporary {
 /// Makes the rename itself durable; only Unix can open a folder.
 fn sync_folder(target: &Path) -> io::Result<()> {
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match cfg!(unix) {
-        true => File::open(folder)?.sync_all(),
-        false => Ok(()),
-    }
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -68,18 +68,19 @@ pub(super) enum Entries {
 
 impl Entries {
     /// # Errors
-    /// [`Error::NotApplicable`] when both forms need an offset.
+    /// [`Error::NotApplicable`] when both forms need an offset, or a coefficient is out of range.
     pub(super) fn new(f: Polynomial) -> Result<Self> {
         if f.pairwise_part().constant() == 0.0 {
             return Ok(Entries::Spin(f));
         }
-        let bits = BinaryForm::new(f.pairwise_part());
-        match bits.has_no_offset(f.uncertainty()) {
-            true => Ok(Entries::Binary(bits)),
-            false => Err(Error::NotApplicable(
+        let bits = BinaryForm::new(f.pairwise_part())?;
+        if bits.has_no_offset(f.uncertainty()) {
+            Ok(Entries::Binary(bits))
+        } else {
+            Err(Error::NotApplicable(
                 "the coo format has no offset and this model needs one; dimod JSON (--format dimod) has"
                     .into(),
-            )),
+            ))
         }
     }
 }

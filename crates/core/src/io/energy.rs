@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Ising, Model, Polynomial, Units};
 
 /// The values of a variable.
@@ -54,9 +54,10 @@ impl Energy {
     /// Adds `bias v_i v_j`, or `bias v_i` when `i = j`; repeats are summed and counted. `at` is
     /// where in the file the entry stands.
     pub(super) fn add(&mut self, at: usize, i: usize, j: usize, bias: f64) {
-        let old = match i == j {
-            true => self.linear[i].as_mut(),
-            false => self.place.get(&(i.min(j), i.max(j))).map(|&k| &mut self.quadratic[k].2),
+        let old = if i == j {
+            self.linear[i].as_mut()
+        } else {
+            self.place.get(&(i.min(j), i.max(j))).map(|&k| &mut self.quadratic[k].2)
         };
         match old {
             Some(value) => {
@@ -170,7 +171,10 @@ pub(super) struct BinaryForm {
 
 impl BinaryForm {
     /// Substitutes `x = 2 b - 1` in `-f`.
-    pub(super) fn new(ising: &Ising) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] when a coefficient leaves the range of floating point.
+    pub(super) fn new(ising: &Ising) -> Result<Self> {
         let mut round = Rounding::default();
         let mut offset = -ising.constant();
         let mut linear: Vec<f64> = ising.fields().iter().map(|h| -2.0 * h).collect();
@@ -184,7 +188,14 @@ impl BinaryForm {
             linear[j] = round.sum(linear[j], 2.0 * v);
             quadratic.push((i, j, -4.0 * v));
         }
-        BinaryForm { offset, linear, quadratic, rounding_up: round.total_up }
+        let is_finite = linear.iter().chain(quadratic.iter().map(|(_, _, v)| v)).all(|v| v.is_finite());
+        if !is_finite {
+            return Err(Error::NotApplicable(
+                "a coefficient over 0/1 variables exceeds the range of floating point; native JSON holds this model"
+                    .into(),
+            ));
+        }
+        Ok(BinaryForm { offset, linear, quadratic, rounding_up: round.total_up })
     }
 
     /// Whether the offset is zero up to what rounding, here or before (`earlier`), explains.

@@ -72,10 +72,7 @@ fn term_set(members: &[usize], d: usize) -> Result<VarSet, &'static str> {
         return Err("names a spin that d excludes");
     }
     let set = VarSet::from_iter(members.iter().copied());
-    match set.len() == members.len() {
-        true => Ok(set),
-        false => Err("names a spin twice"),
-    }
+    if set.len() == members.len() { Ok(set) } else { Err("names a spin twice") }
 }
 
 /// serde's message with its line in the place where ours have it.

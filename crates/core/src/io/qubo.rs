@@ -82,13 +82,14 @@ pub(super) fn read_bq(text: &Text<'_>, beta: f64) -> Result<Model> {
 /// # Errors
 /// [`Error::NotApplicable`] with the offset.
 pub(super) fn without_offset(f: &Polynomial) -> Result<BinaryForm> {
-    let bits = BinaryForm::new(f.pairwise_part());
-    match bits.has_no_offset(f.uncertainty()) {
-        true => Ok(bits),
-        false => Err(Error::NotApplicable(format!(
+    let bits = BinaryForm::new(f.pairwise_part())?;
+    if bits.has_no_offset(f.uncertainty()) {
+        Ok(bits)
+    } else {
+        Err(Error::NotApplicable(format!(
             "a QUBO file has no offset and this model needs {}; dimod JSON (--format dimod) has",
             bits.offset
-        ))),
+        )))
     }
 }
 

@@ -45,12 +45,11 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
             <Format as crate::Choice>::names()
         )));
     };
-    let bytes = match is_stdin {
-        true => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-        }
-        false => std::fs::read(path),
+    let bytes = if is_stdin {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
     };
     let bytes = bytes.map_err(|e| Error::io(path, e))?;
     read_bytes(&path.to_string_lossy(), &bytes, format, options)

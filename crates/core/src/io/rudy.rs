@@ -80,12 +80,11 @@ pub(super) fn read_entry(
 
 /// Refuses a file shorter than its header says.
 pub(super) fn check_count(text: &Text<'_>, found: usize, announced: usize) -> Result<()> {
-    match found == announced {
-        true => Ok(()),
-        false => {
-            let message = format!("the header announces {announced} lines, the file ends after {found}");
-            Err(text.error(text.last_line(), message))
-        }
+    if found == announced {
+        Ok(())
+    } else {
+        let message = format!("the header announces {announced} lines, the file ends after {found}");
+        Err(text.error(text.last_line(), message))
     }
 }
 

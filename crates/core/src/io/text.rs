@@ -103,9 +103,10 @@ impl Token<'_> {
 
     /// A count or index: decimal digits only.
     pub(super) fn integer(&self, what: &str) -> Result<usize> {
-        match self.text.bytes().all(|b| b.is_ascii_digit()) {
-            true => self.text.parse().map_err(|_| self.expected(&format!("{what} below 2^64"))),
-            false => Err(self.expected(&format!("{what} (an integer >= 0)"))),
+        if self.text.bytes().all(|b| b.is_ascii_digit()) {
+            self.text.parse().map_err(|_| self.expected(&format!("{what} below 2^64")))
+        } else {
+            Err(self.expected(&format!("{what} (an integer >= 0)")))
         }
     }
 

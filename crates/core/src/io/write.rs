@@ -87,9 +87,10 @@ pub(super) struct Real(pub(super) f64);
 
 impl fmt::Display for Real {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.fract() == 0.0 && self.0.abs() < 1e15 {
-            true => write!(f, "{}", self.0),
-            false => write!(f, "{:?}", self.0),
+        if self.0.fract() == 0.0 && self.0.abs() < 1e15 {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "{:?}", self.0)
         }
     }
 }

@@ -99,9 +99,10 @@ fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, w
     }
     let exponent = -(largest.log2().floor() as i32);
     a.scale_by(power_of_two(exponent));
-    let done = match n <= SMALL {
-        true => small_eigen::decompose(a.data(), values, vectors.map(Square::data_mut), &mut work.small),
-        false => blocked(a, values, vectors, work),
+    let done = if n <= SMALL {
+        small_eigen::decompose(a.data(), values, vectors.map(Square::data_mut), &mut work.small)
+    } else {
+        blocked(a, values, vectors, work)
     };
     let back = power_of_two(-exponent);
     a.scale_by(back);

@@ -3,6 +3,7 @@
 //! Every tile is computed by one thread in a fixed order, so that the factor does not depend on the
 //! number of threads, as it does with a parallel dense factorisation.
 
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -31,6 +32,7 @@ pub(crate) struct Tiled {
     tiles: Vec<Option<Tile>>,
     scale: Vec<f64>,
     pool: Option<ThreadPool>,
+    deadline: Deadline,
 }
 
 impl Tiled {
@@ -40,16 +42,24 @@ impl Tiled {
     /// When threads cannot be started.
     pub(crate) fn new(size: usize, threads: usize) -> Result<Self> {
         let rows = size.div_ceil(SIDE);
-        let pool = match threads > 1 && size > SMALL {
-            true => Some(
+        let pool = if threads > 1 && size > SMALL {
+            Some(
                 ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
                     .map_err(|e| Error::Setting(format!("threads could not be started: {e}")))?,
-            ),
-            false => None,
+            )
+        } else {
+            None
         };
-        Ok(Tiled { size, tiles: vec![None; rows * (rows + 1) / 2], scale: Vec::new(), pool })
+        let tiles = vec![None; rows * (rows + 1) / 2];
+        Ok(Tiled { size, tiles, scale: Vec::new(), pool, deadline: Deadline::default() })
+    }
+
+    /// Gives factorisations up at `deadline`.
+    pub(crate) fn until(mut self, deadline: &Deadline) -> Self {
+        self.deadline = deadline.clone();
+        self
     }
 
     /// Makes the matrix zero again.
@@ -74,7 +84,7 @@ impl Tiled {
         tile.as_ref().map_or(0.0, |tile| tile[row % SIDE + SIDE * (column % SIDE)])
     }
 
-    /// Factors in place; `false` when the matrix is not finite or not positive.
+    /// Factors in place; `false` when the matrix is not finite or not positive, or the deadline has passed.
     ///
     /// **Cost** `2 SIDE^3` flops per triple of tiles that are not zero.
     #[must_use]
@@ -125,12 +135,16 @@ impl Tiled {
     fn columns(&mut self, parallel: bool) -> bool {
         let rows = self.size.div_ceil(SIDE);
         for j in 0..rows {
+            if j > 0 && self.deadline.stop().is_some() {
+                return false;
+            }
             let mut column: Vec<Option<Tile>> = (j..rows).map(|i| self.tiles[place(i, j)].take()).collect();
             let tiles = &self.tiles;
             let update = |(below, tile): (usize, &mut Option<Tile>)| subtract(tiles, j + below, j, tile);
-            match parallel {
-                true => column.par_iter_mut().enumerate().for_each(update),
-                false => column.iter_mut().enumerate().for_each(update),
+            if parallel {
+                column.par_iter_mut().enumerate().for_each(update)
+            } else {
+                column.iter_mut().enumerate().for_each(update)
             }
             let (first, others) = column.split_at_mut(1);
             let Some(pivot) = &mut first[0] else { return false };
@@ -142,9 +156,10 @@ impl Tiled {
                     solve_lower_triangular_in_place(view(pivot), view_mut(tile).transpose_mut(), Par::Seq);
                 }
             };
-            match parallel {
-                true => others.par_iter_mut().for_each(solve),
-                false => others.iter_mut().for_each(solve),
+            if parallel {
+                others.par_iter_mut().for_each(solve)
+            } else {
+                others.iter_mut().for_each(solve)
             }
             (j..rows).zip(column).for_each(|(i, tile)| self.tiles[place(i, j)] = tile);
         }

@@ -92,9 +92,10 @@ impl<'a> Prepared<'a> {
         };
         let settings = Settings::default();
         let affordable = exact::estimate(&model, &settings).is_ok_and(|cost| cost.operations <= operations);
-        let exact = match affordable {
-            true => Some(exact::exact(&model, instance.eps, &settings, watch).map_err(text)?),
-            false => None,
+        let exact = if affordable {
+            Some(exact::exact(&model, instance.eps, &settings, watch).map_err(text)?)
+        } else {
+            None
         };
         let free = model.free_variables();
         Ok(Prepared { instance, model, exact, free })

@@ -38,10 +38,12 @@ impl Scale {
 
     /// Position of a value; values a logarithm cannot show lie at the low end.
     pub(super) fn position(&self, value: f64) -> f64 {
-        let value = match self.log {
-            true if value > 0.0 => value.log10().max(self.low),
-            true => self.low,
-            false => value,
+        let value = if !self.log {
+            value
+        } else if value > 0.0 {
+            value.log10().max(self.low)
+        } else {
+            self.low
         };
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }

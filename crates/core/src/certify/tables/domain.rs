@@ -95,10 +95,8 @@ fn remove(model: &FactorModel, removal: &Removal, start: &[usize], alive: &mut [
     for &v in factor.scope {
         let q = model.cardinalities()[v as usize] as usize;
         let first = start[v as usize];
-        let kept: Vec<usize> = match v == variable {
-            true => vec![state as usize],
-            false => (0..q).filter(|&s| alive[first + s]).collect(),
-        };
+        let kept: Vec<usize> =
+            if v == variable { vec![state as usize] } else { (0..q).filter(|&s| alive[first + s]).collect() };
         offsets = kept.iter().flat_map(|s| offsets.iter().map(move |o| o + s * stride)).collect();
         stride *= q;
     }

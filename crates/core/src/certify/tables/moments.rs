@@ -236,9 +236,8 @@ impl<'a> Law<'a> {
             return Err(Error::Certificate("the marginals of a block are lost in rounding".into()));
         }
         let factor = Interval { lo: 1.0 - relative, hi: 1.0 + relative };
-        let share = |v: &f64| match zero(v) {
-            true => Interval::ZERO,
-            false => super::states::nonnegative(weight(v) / total * factor),
+        let share = |v: &f64| {
+            if zero(v) { Interval::ZERO } else { super::states::nonnegative(weight(v) / total * factor) }
         };
         Ok(values.iter().map(share).collect())
     }

@@ -107,12 +107,12 @@ pub(super) fn sum_by_blocks(sizes: &[usize], views: &[View<'_>], mut take: impl 
         theta.iter_mut().chain(&mut missed).for_each(|t| *t = 0.0);
         for (view, offsets) in views.iter().zip(&offsets) {
             let values = &view.values[view.base(inner, &digits)..];
-            match view.negated {
-                negated if !missed.is_empty() => {
-                    add_exactly(&mut theta, &mut missed, values, offsets, negated);
-                }
-                false => theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize]),
-                true => theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize]),
+            if !missed.is_empty() {
+                add_exactly(&mut theta, &mut missed, values, offsets, view.negated);
+            } else if view.negated {
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t -= values[o as usize]);
+            } else {
+                theta.iter_mut().zip(offsets).for_each(|(t, &o)| *t += values[o as usize]);
             }
         }
         theta.iter_mut().zip(&missed).for_each(|(t, missed)| *t += missed);

@@ -257,8 +257,9 @@ fn outcome(solution: &MapSolution, settings: &Settings) -> Outcome {
         let (upper, gap) = (solution.upper?.phi(), solution.relaxation_gap?);
         Some(gap <= settings.tol * upper.abs())
     };
-    match solution.upper.is_some() && (met || within() == Some(true)) {
-        true => Outcome::Complete,
-        false => Outcome::Incomplete,
+    if solution.upper.is_some() && (met || within() == Some(true)) {
+        Outcome::Complete
+    } else {
+        Outcome::Incomplete
     }
 }

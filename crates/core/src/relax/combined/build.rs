@@ -61,11 +61,11 @@ pub(super) fn program(
         return Ok(None);
     }
     let program = dense(ising, eps, spectral, trw, known)?;
-    match fits(program.space.len()) {
-        true => Ok(Some(program)),
-        // (1, x), always the first, has no moments beyond those of all pairs.
-        false => dense(ising, eps, &spectral[..1], trw, known).map(Some),
+    if fits(program.space.len()) {
+        return Ok(Some(program));
     }
+    // (1, x), always the first, has no moments beyond those of all pairs.
+    dense(ising, eps, &spectral[..1], trw, known).map(Some)
 }
 
 /// Neighbours of every spin, increasing.
@@ -239,9 +239,10 @@ fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u
 
 fn first_forests(ising: &Ising) -> Vec<Vec<[u32; 2]>> {
     let (d, ends) = (ising.d(), ising.edges());
-    let lists = match d > 2 && ends.len() == d * (d - 1) / 2 {
-        true => stars(d, ends),
-        false => resistance_mixture(d, ends, &mut || false).0,
+    let lists = if d > 2 && ends.len() == d * (d - 1) / 2 {
+        stars(d, ends)
+    } else {
+        resistance_mixture(d, ends, &mut || false).0
     };
     lists.iter().map(|f| f.iter().map(|&e| ends[e as usize]).collect()).collect()
 }

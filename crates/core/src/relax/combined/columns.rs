@@ -17,10 +17,10 @@ const FAR: f64 = 10.0;
 /// return.
 pub(super) fn drop_idle(program: &mut Program, point: &mut Point, can_return: bool) {
     let closest = closest(point);
-    let (rest, weights) = (&point.rest, &point.weights);
-    let keep: Vec<bool> = (program.entropies.iter().zip(rest).zip(weights))
-        .map(|((e, &rest), &w)| {
-            let is_idle = w <= NO_WEIGHT && rest >= FAR * closest;
+    let (slack, weights) = (&point.entropy_slacks, &point.weights);
+    let keep: Vec<bool> = (program.entropies.iter().zip(slack).zip(weights))
+        .map(|((e, &slack), &w)| {
+            let is_idle = w <= NO_WEIGHT && slack >= FAR * closest;
             match e {
                 Entropy::Graph(Graph::Forest(_)) => !is_idle,
                 Entropy::Graph(Graph::TwoTree(_)) => !(is_idle && can_return),
@@ -34,7 +34,7 @@ pub(super) fn drop_idle(program: &mut Program, point: &mut Point, can_return: bo
     };
     let [mut a, mut b, mut c] = [0; 3];
     program.entropies.retain(|_| kept(&mut a));
-    point.rest.retain(|_| kept(&mut b));
+    point.entropy_slacks.retain(|_| kept(&mut b));
     point.weights.retain(|_| kept(&mut c));
 }
 
@@ -47,10 +47,10 @@ pub(super) fn admit(
     found: Vec<(f64, Graph)>,
 ) {
     let weight = NEW_WEIGHT / found.len().max(1) as f64;
-    for (rest, graph) in found {
-        let rest = rest.max(mu / weight);
-        point.rest.push(rest);
-        point.weights.push(mu / rest);
+    for (slack, graph) in found {
+        let slack = slack.max(mu / weight);
+        point.entropy_slacks.push(slack);
+        point.weights.push(mu / slack);
         at.push(&program.space, &graph);
         program.entropies.push(Entropy::Graph(graph));
     }
@@ -58,7 +58,7 @@ pub(super) fn admit(
 
 /// Distance to t of the entropy closest to it.
 pub(super) fn closest(point: &Point) -> f64 {
-    point.rest.iter().copied().fold(f64::INFINITY, f64::min)
+    point.entropy_slacks.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Uniform in [0, 1).

@@ -26,7 +26,7 @@ impl Split {
     pub(super) fn new(program: &Program, point: &Point, at: &Evaluation) -> Self {
         let total: f64 = point.weights.iter().sum();
         let weights: Vec<f64> = point.weights.iter().map(|w| w / total).collect();
-        let mut residual = program.residual(point, &weights, at);
+        let mut residual = program.dual_residual(point, &weights, at);
         let space = &program.space;
         let mixture = Mixture::new(&program.entropies, &weights, space);
         let mut carried = vec![0.0; space.len()];

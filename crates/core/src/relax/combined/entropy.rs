@@ -37,9 +37,9 @@ pub(super) struct Evaluation {
     /// Eigenpairs of the matrix of a spectral entropy.
     pub(super) spectra: Vec<Option<Eigen>>,
     /// Gradient of `independent`.
-    pub(super) common: Vec<f64>,
+    pub(super) independent_gradient: Vec<f64>,
     /// Gradient of every mutual information.
-    pub(super) pulls: Vec<[f64; 3]>,
+    pub(super) information_gradients: Vec<[f64; 3]>,
     /// The same of every cluster.
     pub(super) clusters: ClusterValues,
 }
@@ -48,11 +48,11 @@ impl Evaluation {
     /// Appends the entropy of a graph.
     pub(super) fn push(&mut self, space: &Space, graph: &Graph) {
         let first = self.gradients.len();
-        self.gradients.extend_from_slice(&self.common);
+        self.gradients.extend_from_slice(&self.independent_gradient);
         let gradient = &mut self.gradients[first..];
         graph.each_pair(|e, n| {
             let at = space.pair_moments[e];
-            (0..3).for_each(|p| gradient[at[p] as usize] -= n * self.pulls[e][p]);
+            (0..3).for_each(|p| gradient[at[p] as usize] -= n * self.information_gradients[e][p]);
         });
         graph.each_cluster(|c| {
             let at = space.clusters.moments[c];
@@ -78,11 +78,11 @@ pub(super) fn evaluate(
 ) -> Option<Evaluation> {
     let count = space.len();
     let triple = |at: &[u32; 3]| at.map(|p| m[p as usize]);
-    let mut common = vec![0.0; count];
+    let mut independent_gradient = vec![0.0; count];
     let mut independent = 0.0;
     for number in space.spins() {
         independent += spin_entropy(m[number]);
-        common[number] = -half_log_odds(m[number]);
+        independent_gradient[number] = -half_log_odds(m[number]);
     }
     let mut out = Evaluation {
         values: Vec::with_capacity(list.len()),
@@ -90,8 +90,8 @@ pub(super) fn evaluate(
         information: space.pair_moments.iter().map(|at| information(triple(at))).collect(),
         independent,
         spectra: Vec::with_capacity(list.len()),
-        common,
-        pulls: space.pair_moments.iter().map(|at| information_gradient(triple(at))).collect(),
+        independent_gradient,
+        information_gradients: space.pair_moments.iter().map(|at| information_gradient(triple(at))).collect(),
         clusters: space.clusters.evaluate(m),
     };
     for entropy in list {

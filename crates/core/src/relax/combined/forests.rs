@@ -53,9 +53,9 @@ pub(super) fn add_forests(
         let spread = SPREAD * violation * k as f64 / (limit * space.d) as f64;
         let noisy: Vec<f64> = at.information.iter().map(|i| i + spread * uniform(random)).collect();
         let edges = max_spanning_forest(space.d, &space.pairs, &noisy);
-        let rest = at.independent - shared(&edges) - point.t;
-        if rest < CLOSER * closest && known.insert(edges.clone()) {
-            found.extend(Forest::new(space.d, &space.pairs, &edges).map(|f| (rest, Graph::Forest(f))));
+        let slack = at.independent - shared(&edges) - point.t;
+        if slack < CLOSER * closest && known.insert(edges.clone()) {
+            found.extend(Forest::new(space.d, &space.pairs, &edges).map(|f| (slack, Graph::Forest(f))));
         }
     }
     admit(program, point, mu, at, found);

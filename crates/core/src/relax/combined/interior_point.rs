@@ -11,6 +11,7 @@ use super::program::{Point, Program, Triple};
 use super::separate::{triangles, violated};
 use super::two_tree::TwoTree;
 use super::two_trees::{add_two_trees, small_two_trees};
+use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::linalg::{EigenWork, Square};
 use crate::observer::Monitor;
@@ -29,9 +30,9 @@ const SEPARATE: f64 = 0.1;
 const SHARE: f64 = 0.1;
 /// Iterations between two rounds of separation.
 const BETWEEN: usize = 3;
-/// Least left side given to a new inequality.
-const NEW_SIDE: f64 = 0.03;
-/// A triangle whose left sides are all larger than this is dropped.
+/// Least slack given to a new inequality.
+const NEW_SLACK: f64 = 0.03;
+/// A triangle whose slacks are all larger than this is dropped.
 const SLACK: f64 = 0.5;
 /// Rounds in which two-trees are added. Then the program is final: more rounds move the error in its fourth
 /// digit, but triple the time.
@@ -67,15 +68,15 @@ pub(super) struct Snapshot {
 }
 
 impl InteriorPoint {
-    /// Starts at the uniform law, which is inside every constraint.
+    /// Starts at the uniform law, which is inside every constraint; no step outlasts the deadline by much.
     ///
     /// # Errors
     /// When threads cannot be started.
-    pub(super) fn new(program: Program, threads: usize) -> Result<Self> {
+    pub(super) fn new(program: Program, threads: usize, deadline: &Deadline) -> Result<Self> {
         let scale = program.theta.iter().fold(1.0f64, |m, v| m.max(v.abs()));
         Ok(InteriorPoint {
             point: program.start(scale),
-            curvature: Curvature::new(program.space.len(), threads)?,
+            curvature: Curvature::new(program.space.len(), threads)?.until(deadline),
             program,
             work: EigenWork::default(),
             all: Vec::new(),
@@ -105,7 +106,7 @@ impl InteriorPoint {
             drop_idle(&mut self.program, &mut self.point, self.rounds < ROUNDS);
             let sigmas = self.sigmas();
             let Some(mut at) = self.evaluate(&self.point.m.clone()) else { return StopReason::Stalled };
-            let mu = self.program.mean_product(&self.point, &sigmas);
+            let mu = self.program.complementarity(&self.point, &sigmas);
             let found = self.two_trees(&at);
             self.bracket(&at, &found);
             let upper = self.best.as_ref().map_or(f64::INFINITY, |best| best.upper);
@@ -138,7 +139,7 @@ impl InteriorPoint {
             let floor = mu.min(CENTRED * width / self.program.complexity());
             match self.advance(&sigmas, &at, mu, floor) {
                 Some(next) => self.point = next,
-                None => return StopReason::Stalled,
+                None => return monitor.interrupted().unwrap_or(StopReason::Stalled),
             }
         }
         StopReason::Stalled
@@ -165,25 +166,21 @@ impl InteriorPoint {
             });
         }
         let factor = self.program.shrink(&self.point.m);
-        let feasible = match factor < 1.0 {
-            false => Some(Feasible::new(&self.program, &self.point.m, at, found)),
-            true => {
-                let inside: Vec<f64> = self.point.m.iter().map(|m| factor * m).collect();
-                self.evaluate(&inside).map(|at| {
-                    let found = self.two_trees(&at);
-                    Feasible::new(&self.program, &inside, &at, &found)
-                })
-            }
+        let feasible = if factor < 1.0 {
+            let inside: Vec<f64> = self.point.m.iter().map(|m| factor * m).collect();
+            self.evaluate(&inside).map(|at| {
+                let found = self.two_trees(&at);
+                Feasible::new(&self.program, &inside, &at, &found)
+            })
+        } else {
+            Some(Feasible::new(&self.program, &self.point.m, at, found))
         };
         self.feasible = feasible.filter(|new| new.value > self.lower()).or(self.feasible.take());
     }
 
     /// Two-trees of small entropy; none once the program has all it is going to have.
     fn two_trees(&self, at: &Evaluation) -> Vec<(f64, TwoTree)> {
-        match self.rounds < ROUNDS {
-            true => small_two_trees(&self.program, at),
-            false => Vec::new(),
-        }
+        if self.rounds < ROUNDS { small_two_trees(&self.program, at) } else { Vec::new() }
     }
 
     /// Adds forests, and two-trees among `found` and others.
@@ -214,9 +211,9 @@ impl InteriorPoint {
         }
         self.drop_triangles();
         for triple in &found {
-            let sides = triple.sides(&self.point.m).map(|g| g.max(NEW_SIDE));
-            self.point.sides.push(sides);
-            self.point.nu.push(sides.map(|y| mu / y));
+            let slacks = triple.slacks(&self.point.m).map(|g| g.max(NEW_SLACK));
+            self.point.cut_slacks.push(slacks);
+            self.point.nu.push(slacks.map(|y| mu / y));
         }
         self.program.triples.extend(&found);
         self.feasible = None;
@@ -225,8 +222,8 @@ impl InteriorPoint {
 
     /// Forgets triangles whose inequalities all hold with room to spare.
     fn drop_triangles(&mut self) {
-        let keep: Vec<bool> = (self.program.triples.iter().zip(&self.point.sides))
-            .map(|(triple, sides)| triple.is_pairwise() || sides.iter().any(|y| *y < SLACK))
+        let keep: Vec<bool> = (self.program.triples.iter().zip(&self.point.cut_slacks))
+            .map(|(triple, slacks)| triple.is_pairwise() || slacks.iter().any(|y| *y < SLACK))
             .collect();
         let kept = |k: &mut usize| {
             *k += 1;
@@ -234,7 +231,7 @@ impl InteriorPoint {
         };
         let [mut a, mut b, mut c] = [0; 3];
         self.program.triples.retain(|_| kept(&mut a));
-        self.point.sides.retain(|_| kept(&mut b));
+        self.point.cut_slacks.retain(|_| kept(&mut b));
         self.point.nu.retain(|_| kept(&mut c));
     }
 
@@ -243,11 +240,11 @@ impl InteriorPoint {
         let (program, point) = (&self.program, &self.point);
         let linearised = Linearised::new(program, point, sigmas, at, &mut self.curvature, &mut self.work)?;
         let predictor = linearised.step(0.0, None);
-        let room = predictor.room(point, sigmas);
-        let after = predictor.product_after(program, point, sigmas, room);
+        let lengths = predictor.step_lengths(point, sigmas);
+        let after = predictor.complementarity_after(program, point, sigmas, lengths);
         let centring = (after / mu).clamp(0.0, 1.0).powi(3).max(1e-3);
         let step = linearised.step((centring * mu).max(floor), Some(&predictor));
-        let (primal, dual) = step.room(point, sigmas);
+        let (primal, dual) = step.step_lengths(point, sigmas);
         let mut by = (TO_BOUNDARY * primal, TO_BOUNDARY * dual);
         for _ in 0..20 {
             let moved = self.settled(&step, by);
@@ -266,8 +263,8 @@ impl InteriorPoint {
         if !finite {
             return None;
         }
-        for (triple, sides) in self.program.triples.iter().zip(&mut moved.sides) {
-            for (y, g) in sides.iter_mut().zip(triple.sides(&moved.m)) {
+        for (triple, slacks) in self.program.triples.iter().zip(&mut moved.cut_slacks) {
+            for (y, g) in slacks.iter_mut().zip(triple.slacks(&moved.m)) {
                 *y = y.max(g);
             }
         }

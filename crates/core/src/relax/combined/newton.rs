@@ -15,9 +15,9 @@ pub(super) struct Step {
     t: f64,
     sigmas: Vec<Square>,
     squares: Vec<Square>,
-    sides: Vec<[f64; 4]>,
+    cut_slacks: Vec<[f64; 4]>,
     nu: Vec<[f64; 4]>,
-    rest: Vec<f64>,
+    entropy_slacks: Vec<f64>,
     weights: Vec<f64>,
 }
 
@@ -29,10 +29,11 @@ pub(super) struct Linearised<'a> {
     scalings: Vec<Scaling>,
     curvature: &'a Curvature,
     /// `L^{-1} grad E_k`, one after the other, `H = L L^T` the curvature.
-    pulled: Vec<f64>,
-    /// `grad E^T H^{-1} grad E + diag(rest / weights)`.
+    half_solved: Vec<f64>,
+    /// `grad E^T H^{-1} grad E + diag(entropy slacks / weights)`.
     border: Cholesky,
-    residual: Vec<f64>,
+    /// Derivative of the Lagrangian by the moments.
+    dual_residual: Vec<f64>,
 }
 
 impl<'a> Linearised<'a> {
@@ -56,7 +57,7 @@ impl<'a> Linearised<'a> {
             block.add_curvature(std::slice::from_ref(&scaling.t), curvature);
         }
         add_curvature(&program.entropies, space, &point.m, &point.weights, at, curvature);
-        for ((triple, y), nu) in program.triples.iter().zip(&point.sides).zip(&point.nu) {
+        for ((triple, y), nu) in program.triples.iter().zip(&point.cut_slacks).zip(&point.nu) {
             let ratio: [f64; 4] = std::array::from_fn(|p| nu[p] / y[p]);
             for p in 0..3 {
                 for q in 0..=p {
@@ -68,25 +69,25 @@ impl<'a> Linearised<'a> {
         if !curvature.factor() {
             return None;
         }
-        let mut pulled = at.gradients.clone();
-        curvature.solve_lower(&mut pulled);
-        let count = point.rest.len();
+        let mut half_solved = at.gradients.clone();
+        curvature.solve_lower(&mut half_solved);
+        let count = point.entropy_slacks.len();
         let mut lower = vec![0.0; count * count];
-        multiply::gram_lower(&pulled, space.len(), count, &mut lower, Par::Seq);
+        multiply::gram_lower(&half_solved, space.len(), count, &mut lower, Par::Seq);
         for k in 0..count {
-            lower[k * (count + 1)] += point.rest[k] / point.weights[k];
+            lower[k * (count + 1)] += point.entropy_slacks[k] / point.weights[k];
         }
         let mut border = Cholesky::default();
-        let residual = program.residual(point, &point.weights, at);
+        let dual_residual = program.dual_residual(point, &point.weights, at);
         border.factor(lower, count, 0.0, Par::Seq).then_some(Linearised {
             program,
             point,
             at,
             scalings,
             curvature,
-            pulled,
+            half_solved,
             border,
-            residual,
+            dual_residual,
         })
     }
 
@@ -95,65 +96,69 @@ impl<'a> Linearised<'a> {
     pub(super) fn step(&self, target: f64, predicted: Option<&Step>) -> Step {
         let (program, point) = (self.program, self.point);
         let space = &program.space;
-        let aims: Vec<Square> = self
+        let targets: Vec<Square> = self
             .scalings
             .iter()
             .enumerate()
             .map(|(b, s)| s.constant_part(target, predicted.map(|p| (&p.sigmas[b], &p.squares[b]))))
             .collect();
-        let second = |c: usize, p: usize| predicted.map_or(0.0, |s| s.sides[c][p] * s.nu[c][p]);
+        let second = |c: usize, p: usize| predicted.map_or(0.0, |s| s.cut_slacks[c][p] * s.nu[c][p]);
         // Multipliers of the inequalities if the moments did not move.
         let mut nu: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
-        let mut missing: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
+        let mut cut_residuals: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
         for (c, triple) in program.triples.iter().enumerate() {
-            let (g, y, v) = (triple.sides(&point.m), &point.sides[c], &point.nu[c]);
-            let lacks: [f64; 4] = std::array::from_fn(|p| g[p] - y[p]);
-            nu.push(std::array::from_fn(|p| (target - second(c, p) - v[p] * y[p] - v[p] * lacks[p]) / y[p]));
-            missing.push(lacks);
+            let (g, y, v) = (triple.slacks(&point.m), &point.cut_slacks[c], &point.nu[c]);
+            let residual: [f64; 4] = std::array::from_fn(|p| g[p] - y[p]);
+            nu.push(std::array::from_fn(|p| {
+                (target - second(c, p) - v[p] * y[p] - v[p] * residual[p]) / y[p]
+            }));
+            cut_residuals.push(residual);
         }
-        let mut m = self.residual.clone();
-        for (block, aim) in space.blocks.iter().zip(&aims) {
-            block.gather(aim, 1.0, &mut m);
+        let mut m = self.dual_residual.clone();
+        for (block, toward) in space.blocks.iter().zip(&targets) {
+            block.gather(toward, 1.0, &mut m);
         }
         program.add_cuts(&nu, &mut m);
         self.curvature.solve_lower(&mut m);
         let (weights, t) = self.border_step(target, predicted, &m);
-        for (column, w) in self.pulled.chunks_exact(m.len()).zip(&weights) {
+        for (column, w) in self.half_solved.chunks_exact(m.len()).zip(&weights) {
             m.iter_mut().zip(column).for_each(|(m, v)| *m += w * v);
         }
         self.curvature.solve_upper(&mut m);
         let sigmas: Vec<Square> = space.blocks.iter().map(|b| b.fill(&m, 0.0)).collect();
-        let squares = sigmas.iter().zip(&self.scalings).zip(aims).map(|((d, s), mut aim)| {
-            aim.data_mut().iter_mut().zip(s.apply(d).data()).for_each(|(a, v)| *a -= v);
-            aim
+        let squares = sigmas.iter().zip(&self.scalings).zip(targets).map(|((d, s), mut toward)| {
+            toward.data_mut().iter_mut().zip(s.apply(d).data()).for_each(|(a, v)| *a -= v);
+            toward
         });
         let squares = squares.collect();
-        let mut sides = missing;
+        let mut cut_slacks = cut_residuals;
         for (c, triple) in program.triples.iter().enumerate() {
             for (p, signs) in SIGNS.iter().enumerate() {
                 let along: f64 = (0..3).map(|q| signs[q] * m[triple.moments[q] as usize]).sum();
-                sides[c][p] += along;
-                nu[c][p] -= point.nu[c][p] / point.sides[c][p] * along;
+                cut_slacks[c][p] += along;
+                nu[c][p] -= point.nu[c][p] / point.cut_slacks[c][p] * along;
             }
         }
         let gradients = self.at.gradients.chunks_exact(m.len());
-        let rest = gradients.enumerate().map(|(k, g)| dot(g, &m) - t + self.shortfall(k)).collect();
-        Step { m, t, sigmas, squares, sides, nu, rest, weights }
+        let entropy_slacks =
+            gradients.enumerate().map(|(k, g)| dot(g, &m) - t + self.entropy_residual(k)).collect();
+        Step { m, t, sigmas, squares, cut_slacks, nu, entropy_slacks, weights }
     }
 
-    /// `E_k(m) - t - rest_k`.
-    fn shortfall(&self, k: usize) -> f64 {
-        self.at.values[k] - self.point.t - self.point.rest[k]
+    /// `E_k(m) - t` less the slack that stands for it.
+    fn entropy_residual(&self, k: usize) -> f64 {
+        self.at.values[k] - self.point.t - self.point.entropy_slacks[k]
     }
 
     /// Steps of the weights and of t, given L^T times the moments' step at fixed weights.
     fn border_step(&self, target: f64, predicted: Option<&Step>, m: &[f64]) -> (Vec<f64>, f64) {
         let point = self.point;
-        let mut first: Vec<f64> = (0..point.rest.len())
+        let mut first: Vec<f64> = (0..point.entropy_slacks.len())
             .map(|k| {
-                let second = predicted.map_or(0.0, |s| s.rest[k] * s.weights[k]);
-                let wanted = (target - second) / point.weights[k] - point.rest[k] - self.shortfall(k);
-                wanted - dot(&self.pulled[k * m.len()..(k + 1) * m.len()], m)
+                let second = predicted.map_or(0.0, |s| s.entropy_slacks[k] * s.weights[k]);
+                let wanted =
+                    (target - second) / point.weights[k] - point.entropy_slacks[k] - self.entropy_residual(k);
+                wanted - dot(&self.half_solved[k * m.len()..(k + 1) * m.len()], m)
             })
             .collect();
         let mut ones = vec![1.0; first.len()];
@@ -168,7 +173,7 @@ impl<'a> Linearised<'a> {
 
 impl Step {
     /// How far the primal and the dual variables can go, at most 1.
-    pub(super) fn room(&self, point: &Point, sigmas: &[Square]) -> (f64, f64) {
+    pub(super) fn step_lengths(&self, point: &Point, sigmas: &[Square]) -> (f64, f64) {
         let scalar = |values: &[f64], steps: &[f64]| {
             let limits = values.iter().zip(steps).filter(|(_, s)| **s < 0.0).map(|(v, s)| -v / s);
             limits.fold(1.0, f64::min)
@@ -176,8 +181,8 @@ impl Step {
         let matrix = |values: &[Square], steps: &[Square]| {
             values.iter().zip(steps).map(|(v, s)| step_to_boundary(v, s)).fold(1.0, f64::min)
         };
-        let primal = scalar(point.sides.as_flattened(), self.sides.as_flattened())
-            .min(scalar(&point.rest, &self.rest))
+        let primal = scalar(point.cut_slacks.as_flattened(), self.cut_slacks.as_flattened())
+            .min(scalar(&point.entropy_slacks, &self.entropy_slacks))
             .min(matrix(sigmas, &self.sigmas));
         let dual = scalar(point.nu.as_flattened(), self.nu.as_flattened())
             .min(scalar(&point.weights, &self.weights))
@@ -186,7 +191,7 @@ impl Step {
     }
 
     /// Mean product of slack and multiplier after steps of these lengths.
-    pub(super) fn product_after(
+    pub(super) fn complementarity_after(
         &self,
         program: &Program,
         point: &Point,
@@ -199,7 +204,7 @@ impl Step {
             .zip(&self.sigmas)
             .map(|(a, b)| crate::linalg::symmetric::plus(a, by.0, b))
             .collect();
-        program.mean_product(&moved, &sigmas)
+        program.complementarity(&moved, &sigmas)
     }
 
     /// The point after steps of these lengths.
@@ -215,9 +220,9 @@ impl Step {
             m: along(&point.m, &self.m, primal),
             t: point.t + primal * self.t,
             squares: squares.map(|(a, b)| crate::linalg::symmetric::plus(a, dual, b)).collect(),
-            sides: four(&point.sides, &self.sides, primal),
+            cut_slacks: four(&point.cut_slacks, &self.cut_slacks, primal),
             nu: four(&point.nu, &self.nu, dual),
-            rest: along(&point.rest, &self.rest, primal),
+            entropy_slacks: along(&point.entropy_slacks, &self.entropy_slacks, primal),
             weights: along(&point.weights, &self.weights, dual),
         }
     }

@@ -43,11 +43,11 @@ pub(super) struct Point {
     pub(super) t: f64,
     /// `S_B`.
     pub(super) squares: Vec<Square>,
-    /// Left sides of the inequalities of every triple, and their multipliers.
-    pub(super) sides: Vec<[f64; 4]>,
+    /// Slacks of the inequalities of every triple, and their multipliers.
+    pub(super) cut_slacks: Vec<[f64; 4]>,
     pub(super) nu: Vec<[f64; 4]>,
     /// `E_k(m) - t`, and the weights.
-    pub(super) rest: Vec<f64>,
+    pub(super) entropy_slacks: Vec<f64>,
     pub(super) weights: Vec<f64>,
 }
 
@@ -58,8 +58,8 @@ impl Triple {
         Some(Triple { vertices: [k, l, m], moments })
     }
 
-    /// Left sides of its inequalities.
-    pub(super) fn sides(&self, m: &[f64]) -> [f64; 4] {
+    /// Slacks of its inequalities.
+    pub(super) fn slacks(&self, m: &[f64]) -> [f64; 4] {
         slacks(self.moments.map(|p| m[p as usize]))
     }
 
@@ -82,9 +82,9 @@ impl Program {
             m: vec![0.0; self.space.len()],
             t: -mu * count,
             squares: self.space.blocks.iter().map(|b| square(b.n())).collect(),
-            sides: vec![[1.0; 4]; self.triples.len()],
+            cut_slacks: vec![[1.0; 4]; self.triples.len()],
             nu: vec![[mu; 4]; self.triples.len()],
-            rest: vec![mu * count; self.entropies.len()],
+            entropy_slacks: vec![mu * count; self.entropies.len()],
             weights: vec![1.0 / count; self.entropies.len()],
         }
     }
@@ -96,16 +96,16 @@ impl Program {
     }
 
     /// Mean product of slack and multiplier.
-    pub(super) fn mean_product(&self, point: &Point, sigmas: &[Square]) -> f64 {
+    pub(super) fn complementarity(&self, point: &Point, sigmas: &[Square]) -> f64 {
         let squares: f64 = sigmas.iter().zip(&point.squares).map(|(a, b)| a.dot(b)).sum();
-        let cuts = point.sides.as_flattened().iter().zip(point.nu.as_flattened());
-        let weights = point.rest.iter().zip(&point.weights);
+        let cuts = point.cut_slacks.as_flattened().iter().zip(point.nu.as_flattened());
+        let weights = point.entropy_slacks.iter().zip(&point.weights);
         let scalars: f64 = cuts.chain(weights).map(|(a, b)| a * b).sum();
         (squares + scalars) / self.complexity()
     }
 
     /// Derivative of the Lagrangian by the moments.
-    pub(super) fn residual(&self, point: &Point, weights: &[f64], at: &Evaluation) -> Vec<f64> {
+    pub(super) fn dual_residual(&self, point: &Point, weights: &[f64], at: &Evaluation) -> Vec<f64> {
         let mut out = self.theta.clone();
         for (gradient, w) in at.gradients.chunks_exact(out.len()).zip(weights) {
             out.iter_mut().zip(gradient).for_each(|(r, g)| *r += w * g);
@@ -128,7 +128,7 @@ impl Program {
 
     /// The factor that brings moments inside all inequalities, towards the uniform law.
     pub(super) fn shrink(&self, m: &[f64]) -> f64 {
-        let least = self.triples.iter().flat_map(|triple| triple.sides(m)).fold(f64::INFINITY, f64::min);
+        let least = self.triples.iter().flat_map(|triple| triple.slacks(m)).fold(f64::INFINITY, f64::min);
         if least < 0.0 { 1.0 / (1.0 - least) } else { 1.0 }
     }
 }

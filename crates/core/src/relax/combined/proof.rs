@@ -67,9 +67,10 @@ pub(super) fn certificate(program: &Program, point: &Point, eps: f64) -> Result<
 
 fn decompose(a: &Square) -> Result<Eigen> {
     let mut eigen = Eigen::default();
-    match eigh(a, &mut eigen, &mut EigenWork::default()) {
-        true => Ok(eigen),
-        false => Err(Error::Certificate("an eigendecomposition failed".into())),
+    if eigh(a, &mut eigen, &mut EigenWork::default()) {
+        Ok(eigen)
+    } else {
+        Err(Error::Certificate("an eigendecomposition failed".into()))
     }
 }
 

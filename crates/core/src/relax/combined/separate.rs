@@ -37,7 +37,7 @@ pub(super) fn triangles(space: &Space) -> Vec<Triple> {
 /// The triangles that are not present and violated by more than `least`, the worst first, at most ten
 /// per spin.
 pub(super) fn violated(program: &Program, all: &[Triple], m: &[f64], least: f64) -> Vec<Triple> {
-    let worst = |triple: &Triple| triple.sides(m).into_iter().fold(f64::INFINITY, f64::min);
+    let worst = |triple: &Triple| triple.slacks(m).into_iter().fold(f64::INFINITY, f64::min);
     let mut found: Vec<(f64, Triple)> = all.iter().map(|t| (worst(t), *t)).collect();
     found.retain(|(side, _)| *side < -least.max(VIOLATION));
     let present: HashSet<[u32; 3]> = program.triples.iter().map(|t| t.vertices).collect();

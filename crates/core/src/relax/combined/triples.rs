@@ -55,9 +55,10 @@ pub(super) fn law(m: [f64; 6]) -> [f64; 8] {
             break;
         }
         let slope = width * u * v * p.iter().map(|p| 1.0 / p).sum::<f64>();
-        match ratio > 0.0 {
-            true => (high, low) = (z, low.max(z - ratio)),
-            false => (low, high) = (z, high.min(z - ratio)),
+        if ratio > 0.0 {
+            (high, low) = (z, low.max(z - ratio))
+        } else {
+            (low, high) = (z, high.min(z - ratio))
         }
         z -= ratio / slope;
         if !(low < z && z < high) {

@@ -76,10 +76,8 @@ impl Point {
     pub(super) fn better(self, other: Point) -> Point {
         let converged = [self.stop, other.stop].contains(&StopReason::Converged);
         let stop = if converged { StopReason::Converged } else { other.stop };
-        let (mut best, rest) = match other.dual < self.dual || !self.dual.is_finite() {
-            true => (other, self),
-            false => (self, other),
-        };
+        let (mut best, rest) =
+            if other.dual < self.dual || !self.dual.is_finite() { (other, self) } else { (self, other) };
         if rest.primal > best.primal {
             best = Point { primal: rest.primal, means: rest.means, pairs: rest.pairs, ..best };
         }
@@ -216,9 +214,10 @@ impl Lifted {
         scaled.data_mut().iter_mut().for_each(|v| *v *= ratio);
         let decomposed = state.decompose(&scaled, &mut work);
         let mut eigen = Eigen::default();
-        let stop = match decomposed && eigh(&matrix, &mut eigen, &mut work) {
-            true => outcome.stop,
-            false => StopReason::NumericalTrouble,
+        let stop = if decomposed && eigh(&matrix, &mut eigen, &mut work) {
+            outcome.stop
+        } else {
+            StopReason::NumericalTrouble
         };
         let (means, pairs) = named_moments(classes, &classes.means(outcome.sigma.data()), task.problem);
         let dual = if decomposed { eps * state.log_mean } else { f64::INFINITY };

@@ -23,9 +23,10 @@ pub(super) enum NormalMatrix {
 impl NormalMatrix {
     pub(super) fn new(classes: &Classes, par: Par) -> Self {
         let n = classes.n();
-        match classes.len() < ROWS_UP_TO * n {
-            true => NormalMatrix::Rows(Rows::new(classes, par)),
-            false => NormalMatrix::Resolvents(Resolvents::new(n, par)),
+        if classes.len() < ROWS_UP_TO * n {
+            NormalMatrix::Rows(Rows::new(classes, par))
+        } else {
+            NormalMatrix::Resolvents(Resolvents::new(n, par))
         }
     }
 
@@ -49,9 +50,10 @@ impl NormalMatrix {
 pub(crate) fn moment_operations(classes: &Classes) -> f64 {
     let n = classes.n() as f64;
     let (pairs, inside) = (0.5 * n * (n + 1.0), classes.len() as f64);
-    let assembly = match classes.len() < ROWS_UP_TO * classes.n() {
-        true => pairs * (inside * inside + n * n),
-        false => pairs * pairs * SCATTER_COST,
+    let assembly = if classes.len() < ROWS_UP_TO * classes.n() {
+        pairs * (inside * inside + n * n)
+    } else {
+        pairs * pairs * SCATTER_COST
     };
     assembly + inside.powi(3) / 3.0
 }

@@ -81,9 +81,10 @@ impl<'a> Race<'a> {
         let cutoff = self.cutoff();
         let inner = candidate_settings(self.settings, tolerance * LEAD, monitor);
         let leaders = self.candidates.iter_mut().filter(|c| c.bracket.upper <= cutoff).take(self.batch);
-        match cutoff.is_finite() {
-            true => leaders.into_iter().try_for_each(|c| c.tighten(&inner, f64::INFINITY)),
-            false => Ok(()),
+        if cutoff.is_finite() {
+            leaders.into_iter().try_for_each(|c| c.tighten(&inner, f64::INFINITY))
+        } else {
+            Ok(())
         }
     }
 

@@ -67,9 +67,10 @@ pub(super) fn uniform_forests(d: usize, ends: &[[u32; 2]], stop: &mut dyn FnMut(
                     effective resistances were not reached before the run was stopped";
         return UniformForests { forests, weights, note: Some(note.into()) };
     };
-    let (mut forests, mut weights) = match ends.len() <= MAX_DECOMPOSED_EDGES {
-        true => decompose(d, ends, &rho, covering.clone(), stop),
-        false => equal(average(d, ends, &rho, stop)),
+    let (mut forests, mut weights) = if ends.len() <= MAX_DECOMPOSED_EDGES {
+        decompose(d, ends, &rho, covering.clone(), stop)
+    } else {
+        equal(average(d, ends, &rho, stop))
     };
     keep_every_edge(ends.len(), &mut forests, &mut weights, covering);
     let note = deviation_note(&rho, &forests, &weights, sampled);
@@ -80,9 +81,10 @@ pub(super) fn uniform_forests(d: usize, ends: &[[u32; 2]], stop: &mut dyn FnMut(
 fn deviation_note(rho: &[f64], forests: &[Vec<u32>], weights: &[f64], sampled: bool) -> Option<String> {
     let residual = residual(rho, forests, weights);
     let worst = residual.iter().fold(0.0f64, |top, r| top.max(r.abs()));
-    let what = match sampled {
-        true => format!("the frequencies of edges in {SAMPLES} random spanning trees"),
-        false => "the effective resistances".to_owned(),
+    let what = if sampled {
+        format!("the frequencies of edges in {SAMPLES} random spanning trees")
+    } else {
+        "the effective resistances".to_owned()
     };
     (sampled || worst > TELLING).then(|| {
         format!(

@@ -81,10 +81,7 @@ pub(super) fn solve_fixed(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor
 fn progress(job: &Job<'_>, monitor: &mut Monitor<'_>, lower: f64, upper: f64) -> Option<StopReason> {
     let phi = |value: f64| job.eps * (job.constant + value);
     let limit = monitor.iteration(phi(lower), phi(upper));
-    match upper - lower <= job.allowed_gap(upper) {
-        true => Some(StopReason::Converged),
-        false => limit,
-    }
+    if upper - lower <= job.allowed_gap(upper) { Some(StopReason::Converged) } else { limit }
 }
 
 /// Where rounding stops Newton on the means (frozen spins), L-BFGS goes on with the dual side.

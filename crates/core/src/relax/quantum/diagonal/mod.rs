@@ -172,10 +172,11 @@ impl DualSpace for Diagonal {
         let logs = self.logs && tilt == 0.0;
         let size = self.log_size();
         self.follower.aim_at(size, tilt);
-        let mut rhs: Vec<f64> = match logs {
+        let mut rhs: Vec<f64> = if logs {
             // Newton on log(n rho_ii) = 0: exact for a diagonal A, and tame far from the solution.
-            true => self.density.iter().map(|d| d * (n * d).max(0.05).ln()).collect(),
-            false => self.density.iter().map(|d| d - 1.0 / n).collect(),
+            self.density.iter().map(|d| d * (n * d).max(0.05).ln()).collect()
+        } else {
+            self.density.iter().map(|d| d - 1.0 / n).collect()
         };
         let total: f64 = rhs.iter().sum();
         rhs.iter_mut().zip(&self.density).for_each(|(r, d)| *r -= total * d);

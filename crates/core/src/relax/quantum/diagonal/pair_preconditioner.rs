@@ -32,10 +32,8 @@ impl PairPreconditioner {
     pub(super) fn prepare(&mut self, gibbs: &Gibbs, rank: usize) {
         let n = gibbs.n();
         self.n = n;
-        let chosen = match rank * (rank + 1) / 2 <= 2 * n {
-            true => largest_pairs(gibbs, rank, n / 2),
-            false => Vec::new(),
-        };
+        let chosen =
+            if rank * (rank + 1) / 2 <= 2 * n { largest_pairs(gibbs, rank, n / 2) } else { Vec::new() };
         let mut diagonal = full_diagonal(gibbs, rank);
         let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(*v));
         for &(g, k, l) in &chosen {

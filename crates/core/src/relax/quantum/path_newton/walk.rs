@@ -122,9 +122,10 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.monitor.eigendecompositions += 1;
         let only = self.state.partial && self.t > SHORT * t;
         let near = Near { state: &self.state, y: &self.y, t: self.t, only };
-        match self.space.evaluate(&self.trial_y, t, Some(near), &mut self.trial_state, &mut self.work) {
-            true => self.space.residual(&self.trial_state),
-            false => f64::NAN,
+        if self.space.evaluate(&self.trial_y, t, Some(near), &mut self.trial_state, &mut self.work) {
+            self.space.residual(&self.trial_state)
+        } else {
+            f64::NAN
         }
     }
 
