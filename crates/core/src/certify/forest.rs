@@ -3,7 +3,7 @@
 use super::elimination::soft_mean;
 use super::interval::Interval;
 use crate::error::{Error, Result};
-use crate::model::{Ising, VarSet};
+use crate::model::Ising;
 use std::collections::BinaryHeap;
 
 /// The law `q ~ exp(g/eps)` of a pairwise g on a forest, as a Markov chain away from the roots.
@@ -90,14 +90,14 @@ impl ForestLaw {
     /// `E_q x^A`: values climb from the members of A until one spin per tree is left.
     ///
     /// **Cost** the length of the paths that join A.
-    pub(crate) fn expectation(&mut self, set: &VarSet) -> Interval {
+    pub(crate) fn expectation(&mut self, set: &[usize]) -> Interval {
         let mut heap: BinaryHeap<usize> = BinaryHeap::new();
-        for i in set.iter() {
+        for &i in set {
             self.pending[i] = Some([Interval::ONE, -Interval::ONE]);
             heap.push(self.place[i]);
         }
         let mut left: Vec<(usize, usize)> = Vec::new();
-        for i in set.iter() {
+        for &i in set {
             match left.iter_mut().find(|(root, _)| *root == self.root[i]) {
                 Some((_, count)) => *count += 1,
                 None => left.push((self.root[i], 1)),

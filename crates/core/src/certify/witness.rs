@@ -33,8 +33,10 @@ fn point(spins: &[i8], f: &Polynomial, eps: f64) -> Result<Interval> {
     if spins.len() != f.d() || spins.iter().any(|s| *s != 1 && *s != -1) {
         return Err(Error::Certificate(format!("the witness is not {} spins", f.d())));
     }
-    let value = f.coefficients().fold(Interval::ZERO, |sum, (set, v)| {
-        sum + Interval::point(if set.monomial(spins) > 0 { v } else { -v })
+    let mut value = Interval::ZERO;
+    f.visit(|members, v| {
+        let sign: i8 = members.iter().map(|&i| spins[i]).product();
+        value = value + Interval::point(if sign > 0 { v } else { -v });
     });
     Ok(value - entropy(eps, f.d()))
 }
@@ -45,8 +47,9 @@ fn product(means: &[f64], f: &Polynomial, eps: f64) -> Result<Interval> {
         return Err(Error::Certificate(format!("the witness is not {} means in [-1, 1]", f.d())));
     }
     let mean = |i: usize| Interval::point(means[i]);
-    let value = f.coefficients().fold(Interval::ZERO, |sum, (set, v)| {
-        sum + set.iter().fold(Interval::point(v), |product, i| product * mean(i))
+    let mut value = Interval::ZERO;
+    f.visit(|members, v| {
+        value = value + members.iter().fold(Interval::point(v), |product, &i| product * mean(i));
     });
     let part = |p: Interval| if p.hi <= 0.0 { Interval::ZERO } else { p * p.log() };
     // A mean of zero has divergence exactly zero; large models have many of them.
@@ -66,11 +69,15 @@ fn forest(g: &Polynomial, f: &Polynomial, eps: f64) -> Result<Interval> {
     };
     let mut law = ForestLaw::new(pairwise, eps)?;
     let mut value = law.phi();
-    for (set, v) in f.coefficients().filter(|(_, v)| *v != 0.0) {
-        value = value + Interval::point(v) * law.expectation(&set);
-    }
-    for (set, v) in g.coefficients().filter(|(_, v)| *v != 0.0) {
-        value = value - Interval::point(v) * law.expectation(&set);
-    }
+    f.visit(|members, v| {
+        if v != 0.0 {
+            value = value + Interval::point(v) * law.expectation(members);
+        }
+    });
+    g.visit(|members, v| {
+        if v != 0.0 {
+            value = value - Interval::point(v) * law.expectation(members);
+        }
+    });
     Ok(value)
 }

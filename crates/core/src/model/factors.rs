@@ -329,15 +329,18 @@ impl From<&Polynomial> for FactorModel {
         let mut out = FactorModel::new(f.d());
         out.constant = f.pairwise_part().constant();
         out.uncertainty = f.uncertainty();
-        for (set, theta) in f.coefficients().skip(1).filter(|(_, v)| *v != 0.0) {
-            let arity = set.len();
-            out.scopes.extend(set.iter().map(|i| i as u32));
+        f.visit(|members, theta| {
+            let arity = members.len();
+            if arity == 0 || theta == 0.0 {
+                return;
+            }
+            out.scopes.extend(members.iter().map(|&i| i as u32));
             let sign =
                 |k: usize| if (arity - k.count_ones() as usize).is_multiple_of(2) { theta } else { -theta };
             out.tables.extend((0..1usize << arity).map(sign));
             out.scope_start.push(out.scopes.len());
             out.table_start.push(out.tables.len());
-        }
+        });
         out
     }
 }

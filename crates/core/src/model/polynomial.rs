@@ -127,9 +127,24 @@ impl Polynomial {
             .chain(self.terms.iter().cloned())
     }
 
+    /// Calls `visit` with the members and the value of every coefficient, in the order of
+    /// [`Polynomial::coefficients`] but without naming sets, whose size grows with d.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(&[usize], f64)) {
+        visit(&[], self.ising.constant());
+        self.ising.fields().iter().enumerate().for_each(|(i, &h)| visit(&[i], h));
+        self.ising.triples().for_each(|(i, j, v)| visit(&[i, j], v));
+        let mut members = Vec::new();
+        for (set, v) in &self.terms {
+            members.clear();
+            members.extend(set.iter());
+            visit(&members, *v);
+        }
+    }
+
     /// `sum_{A != {}} |theta_A|`, the scale of the model.
     pub fn l1_norm(&self) -> f64 {
-        self.coefficients().skip(1).map(|(_, v)| v.abs()).sum()
+        let pairwise = self.ising.fields().iter().chain(self.ising.couplings());
+        pairwise.chain(self.terms.iter().map(|(_, v)| v)).map(|v| v.abs()).sum()
     }
 
     /// `f(x)` at spins `x` in {-1, +1}.

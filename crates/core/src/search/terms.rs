@@ -30,11 +30,13 @@ impl Monomials {
     pub(super) fn new(f: &Polynomial) -> Self {
         let d = f.d();
         let (mut members, mut member_start, mut coefficient) = (Vec::new(), vec![0], Vec::new());
-        for (set, v) in f.coefficients().filter(|(set, v)| *v != 0.0 && !set.is_empty()) {
-            members.extend(set.iter().map(|i| i as u32));
-            member_start.push(members.len());
-            coefficient.push(v);
-        }
+        f.visit(|set, v| {
+            if v != 0.0 && !set.is_empty() {
+                members.extend(set.iter().map(|&i| i as u32));
+                member_start.push(members.len());
+                coefficient.push(v);
+            }
+        });
         let mut start = vec![0usize; d + 1];
         members.iter().for_each(|&i| start[i as usize + 1] += 1);
         for i in 0..d {
