@@ -29,6 +29,7 @@ from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
 from .models import FactorModel, Qubo
 from .progress import Progress
+from .rbm import Likelihood, Rbm
 from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
 from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, verify
 from .sweep import Sweep, sweep
@@ -46,6 +47,7 @@ __all__ = [
     "Ising",
     "Kl",
     "KlStep",
+    "Likelihood",
     "Map",
     "MemoryLimitError",
     "Model",
@@ -56,6 +58,7 @@ __all__ = [
     "Polynomial",
     "Progress",
     "Qubo",
+    "Rbm",
     "Results",
     "SettingError",
     "Solution",

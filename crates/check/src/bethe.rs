@@ -45,9 +45,9 @@ pub(crate) fn value(point: &Bethe, terms: &Terms, d: usize, eps: f64) -> Result<
             _ => return Err("a Bethe witness is for pairwise models".into()),
         }
     }
-    for i in 0..d {
-        let single = [ONE + at(point.means[i]), ONE - at(point.means[i])].map(|p| information(p * at(0.5)));
-        entropy = entropy - at((1 - degree[i]) as f64) * (single[0] + single[1]);
+    for (&mean, degree) in point.means.iter().zip(degree) {
+        let single = [ONE + at(mean), ONE - at(mean)].map(|p| information(p * at(0.5)));
+        entropy = entropy - at((1 - degree) as f64) * (single[0] + single[1]);
     }
     Ok(value + at(eps) * entropy - unpaid)
 }

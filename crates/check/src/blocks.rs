@@ -19,6 +19,9 @@ struct Clique {
     message: Table,
 }
 
+/// A factor and its variables in one block.
+type Meeting = (usize, Vec<u32>);
+
 /// A block eliminated both ways.
 struct Law<'a> {
     cliques: Vec<Clique>,
@@ -52,7 +55,7 @@ pub(crate) fn value(
     require(fits && eps > 0.0, "the blocks or their fields do not fit the model")?;
     let states: Vec<Vec<u32>> = model.states.iter().map(|&q| (0..q as u32).collect()).collect();
     // What meets inside each block: factor, and its variables there.
-    let mut met: Vec<Vec<(usize, Vec<u32>)>> = vec![Vec::new(); blocks.len()];
+    let mut met: Vec<Vec<Meeting>> = vec![Vec::new(); blocks.len()];
     let mut crosses = vec![false; model.factors.len()];
     for (k, factor) in model.factors.iter().enumerate() {
         crosses[k] = factor.scope.iter().any(|&v| block_of[v as usize] != block_of[factor.scope[0] as usize]);
@@ -95,7 +98,7 @@ pub(crate) fn value(
 }
 
 /// Cliques of a block in its order of elimination.
-fn cliques(block: &[usize], met: &[(usize, Vec<u32>)], place: &[usize]) -> Result<Vec<Vec<u32>>, String> {
+fn cliques(block: &[usize], met: &[Meeting], place: &[usize]) -> Result<Vec<Vec<u32>>, String> {
     let mut together: Vec<Vec<usize>> = (0..block.len()).map(|p| vec![p]).collect();
     for (_, scope) in met {
         let places: Vec<usize> = scope.iter().map(|&v| place[v as usize]).collect();
@@ -121,7 +124,7 @@ impl<'a> Law<'a> {
         model: &Tables<'_>,
         fields: &[Vec<f64>],
         block: &[usize],
-        (met, crosses, scopes): (&[(usize, Vec<u32>)], &[bool], Vec<Vec<u32>>),
+        (met, crosses, scopes): (&[Meeting], &[bool], Vec<Vec<u32>>),
         (place, states, eps): (&'a [usize], &'a [Vec<u32>], f64),
     ) -> Result<Law<'a>, String> {
         let mut law =

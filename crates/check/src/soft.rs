@@ -17,7 +17,7 @@ pub(crate) fn exp_fast(x: f64) -> f64 {
         return 0.0;
     }
     // 1 / log 2; the cast truncates, so half is added away from zero.
-    let scaled = x * 1.442_695_040_888_963_4;
+    let scaled = x * std::f64::consts::LOG2_E;
     let whole = (scaled + if scaled < 0.0 { -0.5 } else { 0.5 }) as i64;
     let k = whole as f64;
     // log 2 in two pieces, the first of 33 bits.

@@ -14,8 +14,8 @@ fn cost(rows: &[Vec<usize>], limits: &Limits) -> Result<Cost, Stop> {
     let (mut parent, mut ancestor, mut mark) =
         (vec![usize::MAX; n], vec![usize::MAX; n], vec![usize::MAX; n]);
     let (mut counts, mut total) = (vec![0.0f64; n], Cost::default());
-    for k in 0..n {
-        for &start in &rows[k] {
+    for (k, row) in rows.iter().enumerate() {
+        for &start in row {
             let mut i = start;
             while i != usize::MAX && i < k {
                 let next = ancestor[i];
@@ -26,7 +26,7 @@ fn cost(rows: &[Vec<usize>], limits: &Limits) -> Result<Cost, Stop> {
                 i = next;
             }
         }
-        for &start in &rows[k] {
+        for &start in row {
             let mut i = start;
             while i != usize::MAX && i < k && mark[i] != k {
                 mark[i] = k;

@@ -125,7 +125,9 @@ fn plan(model: &Tables<'_>, e: &Elimination, left: &[Vec<u32>]) -> Result<Plan, 
             std::iter::once(e.positions[c]).chain(met.iter().copied()).map(|p| e.order[p] as u32).collect();
         let (all, message) = (entries(&clique, left), entries(&clique[1..], left));
         cost.work += all * (4.0 * items[c].len() as f64 + 24.0) + 100.0;
-        cost.memory = cost.memory.max(held + 8.0 * (2.0 * all + message));
+        // The sum, and for many tables what it misses and the table at hand.
+        let copies = if sum_roundings(items[c].len()) < items[c].len() as f64 { 3.0 } else { 2.0 };
+        cost.memory = cost.memory.max(held + 8.0 * (copies * all + message));
         for item in &items[c] {
             if let Item::Message(m) = *item {
                 held -= 8.0 * entries(&cliques[m][1..], left);

@@ -28,21 +28,32 @@ pub(crate) struct Watch {
     bracket: Bracket,
 }
 
-/// The display, which whoever prints the answer removes first.
+/// The display, which whoever prints the answer removes first, for good.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
+pub(crate) struct Bar(Arc<Mutex<Display>>);
+
+#[derive(Debug, Default)]
+struct Display {
+    bar: Option<ProgressBar>,
+    closed: bool,
+}
 
 impl Bar {
-    /// Removes the display.
-    pub(crate) fn clear(&self) {
-        if let Some(bar) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    /// Removes the display; work that was left cannot bring it back.
+    pub(crate) fn close(&self) {
+        let mut display = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        display.closed = true;
+        if let Some(bar) = display.bar.take() {
             bar.finish_and_clear();
         }
     }
 
     fn show(&self, message: String) {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = slot.get_or_insert_with(|| {
+        let mut display = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if display.closed {
+            return;
+        }
+        let bar = display.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{spinner} {msg}");
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
@@ -133,6 +144,6 @@ impl Observer for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.bar.clear();
+        self.bar.close();
     }
 }

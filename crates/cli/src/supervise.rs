@@ -124,7 +124,7 @@ impl Run {
                 break ended;
             }
         };
-        bar.clear();
+        bar.close();
         Ok(ended)
     }
 

@@ -95,7 +95,11 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize, wide
 fn row(eps: f64, result: &MethodRecord, exact: Option<f64>, decimals: usize, wide: bool) -> Vec<Cell> {
     let none = || "-".to_owned();
     let log_z = result.log_z;
-    let short = |gap: f64| if gap == 0.0 { "0".to_owned() } else { format!("{gap:.1e}") };
+    let short = |gap: f64| match gap {
+        0.0 => "0".to_owned(),
+        gap if (1e-2..1e6).contains(&gap) => format!("{gap:.3}"),
+        gap => format!("{gap:.1e}"),
+    };
     // In the unit of --tol.
     let scale = result.phi.upper.map_or(eps, |upper| eps.max(upper.abs()));
     let mut cells = vec![
@@ -107,8 +111,7 @@ fn row(eps: f64, result: &MethodRecord, exact: Option<f64>, decimals: usize, wid
         result.status.name().to_owned(),
     ];
     if wide {
-        let above =
-            log_z.upper.zip(exact).map_or_else(none, |(v, exact)| format!("{:.3e}", (v - exact).max(0.0)));
+        let above = log_z.upper.zip(exact).map_or_else(none, |(v, exact)| short((v - exact).max(0.0)));
         let gap = result.relaxation_gap.map_or_else(none, short);
         cells.splice(4..4, [gap, above, result.iterations.to_string()]);
     }

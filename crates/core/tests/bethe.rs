@@ -90,7 +90,8 @@ fn bounds_do_not_fall_with_more_iterations() {
         let after =
             |n| lower(&Bethe.solve(&problem, &Settings::default().with_max_iterations(Some(n))).unwrap());
         let bounds = [1, 2, 8, 40, 400].map(after);
-        assert!(bounds.windows(2).all(|w| w[0] <= w[1]), "case {case}: {bounds:?}");
+        // Up to the rounding of the proof.
+        assert!(bounds.windows(2).all(|w| w[0] <= w[1] + 1e-12 * w[1].abs()), "case {case}: {bounds:?}");
     }
 }
 

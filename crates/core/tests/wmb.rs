@@ -194,6 +194,16 @@ fn threads_do_not_change_the_result() {
 }
 
 #[test]
+fn a_model_without_variables_is_its_constant() {
+    let mut model = FactorModel::new(0);
+    model.add_constant(1.5);
+    let solution = Wmb.solve_tables(&model, 1.0, &Settings::default(), &mut Silent).unwrap();
+    check(&model, 1.0, &solution, "no variables");
+    assert!((solution.upper.unwrap().log_z() - 1.5).abs() < 1e-12);
+    assert!((solution.lower.unwrap().log_z() - 1.5).abs() < 1e-12);
+}
+
+#[test]
 fn contradictory_zeros_are_reported_as_no_state() {
     let mut model = FactorModel::new(2);
     let none = f64::NEG_INFINITY;

@@ -43,10 +43,42 @@ fn a_certificate_under_evidence_names_it() {
         }
         command
     };
-    let proved = json(&mut verify(Some(&evidence)), 0)["log_z_upper"].as_f64().unwrap();
-    assert!(proved >= 2.5f64.ln() * 2.0 - 1e-12);
-    verify(None).assert().code(0).stderr(predicate::str::contains("1 variable(s) fixed"));
-    verify(Some(&other)).assert().code(1).stderr(predicate::str::contains("other evidence"));
+    let verdict = json(&mut verify(Some(&evidence)), 0);
+    assert!(verdict["log_z_upper"].as_f64().unwrap() >= 2.5f64.ln() * 2.0 - 1e-12);
+    assert_eq!(verdict["evidence"], serde_json::json!([[1, 1]]));
+    for given in [None, Some(other.as_path())] {
+        verify(given).assert().code(1).stdout("").stderr(predicate::str::contains("not what was given"));
+    }
+}
+
+#[test]
+fn a_certificate_never_overwrites_what_it_is_made_from() {
+    let folder = Folder::new();
+    let model = folder.write("one.uai", "MARKOV\n1\n2\n1\n1 0\n\n2\n 2.0 0.5\n");
+    let evidence = folder.write("one.evid", "0\n");
+    for target in [&model, &evidence] {
+        let before = std::fs::read(target).unwrap();
+        for command in ["bound", "map"] {
+            let mut run = zbound();
+            run.arg(command).arg(&model).arg("--evidence").arg(&evidence).arg("--certificate").arg(target);
+            run.assert().code(2).stderr(predicate::str::contains("overwrite"));
+        }
+        assert_eq!(std::fs::read(target).unwrap(), before);
+    }
+}
+
+#[test]
+fn verification_beyond_its_limits_is_an_error_that_says_what_it_takes() {
+    let folder = Folder::new();
+    let (model, proof) = (folder.pair(), folder.path("proof.zbc"));
+    let mut bound = zbound();
+    bound.arg("bound").arg(&model).args(["--method", "quantum", "--certificate"]).arg(&proof);
+    bound.assert().success();
+    for (option, word) in [("--memory-limit", "MiB"), ("--work-limit", "operations")] {
+        let mut verify = zbound();
+        verify.arg("verify").arg(&model).arg(&proof).args([option, "1"]);
+        verify.assert().code(2).stdout("").stderr(predicate::str::contains(word));
+    }
 }
 
 #[test]

@@ -25,6 +25,10 @@ pub(crate) struct Slicing {
 impl Slicing {
     /// Fixes the variables that shrink the tables most for the least work, until they fit `limit` bytes.
     pub(crate) fn new(model: &FactorModel, plan: &Plan, limit: f64) -> Option<Self> {
+        // Fixing a variable of q states makes a table at most q times smaller.
+        if plan.bytes() > MOST_SLICES * limit {
+            return None;
+        }
         let mut graph = Graph::of(model);
         let mut states = model.cardinalities().to_vec();
         let mut fixed = Vec::new();

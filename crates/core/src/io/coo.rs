@@ -68,12 +68,12 @@ pub(super) enum Entries {
 
 impl Entries {
     /// # Errors
-    /// [`Error::NotApplicable`] when both forms need an offset.
+    /// [`Error::NotApplicable`] when both forms need an offset, or a coefficient is out of range.
     pub(super) fn new(f: Polynomial) -> Result<Self> {
         if f.pairwise_part().constant() == 0.0 {
             return Ok(Entries::Spin(f));
         }
-        let bits = BinaryForm::new(f.pairwise_part());
+        let bits = BinaryForm::new(f.pairwise_part())?;
         if bits.has_no_offset(f.uncertainty()) {
             Ok(Entries::Binary(bits))
         } else {

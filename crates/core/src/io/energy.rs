@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Ising, Model, Polynomial, Units};
 
 /// The values of a variable.
@@ -171,7 +171,10 @@ pub(super) struct BinaryForm {
 
 impl BinaryForm {
     /// Substitutes `x = 2 b - 1` in `-f`.
-    pub(super) fn new(ising: &Ising) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] when a coefficient leaves the range of floating point.
+    pub(super) fn new(ising: &Ising) -> Result<Self> {
         let mut round = Rounding::default();
         let mut offset = -ising.constant();
         let mut linear: Vec<f64> = ising.fields().iter().map(|h| -2.0 * h).collect();
@@ -185,7 +188,14 @@ impl BinaryForm {
             linear[j] = round.sum(linear[j], 2.0 * v);
             quadratic.push((i, j, -4.0 * v));
         }
-        BinaryForm { offset, linear, quadratic, rounding_up: round.total_up }
+        let is_finite = linear.iter().chain(quadratic.iter().map(|(_, _, v)| v)).all(|v| v.is_finite());
+        if !is_finite {
+            return Err(Error::NotApplicable(
+                "a coefficient over 0/1 variables exceeds the range of floating point; native JSON holds this model"
+                    .into(),
+            ));
+        }
+        Ok(BinaryForm { offset, linear, quadratic, rounding_up: round.total_up })
     }
 
     /// Whether the offset is zero up to what rounding, here or before (`earlier`), explains.

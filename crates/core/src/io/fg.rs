@@ -20,9 +20,11 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let mut entries_left = text.unlisted_limit();
     let (mut factors, mut impossible) = (Vec::new(), Vec::new());
     let mut states = BTreeMap::new();
+    let mut states_left = text.unlisted_limit();
     for _ in 0..count {
         let head = tokens.expect("the number of variables of a factor")?;
-        let (scope, size) = read_scope(&mut tokens, &head, &mut states, &mut entries_left)?;
+        let (scope, size) =
+            read_scope(&mut tokens, &head, &mut states, (&mut states_left, &mut entries_left))?;
         let table = read_table(&mut tokens, size)?;
         if scope.is_empty() && table[0] == 0.0 {
             impossible.push(forbids_all(text.name, head.line, factors.len()));
@@ -61,7 +63,7 @@ fn read_scope(
     tokens: &mut Tokens<'_>,
     head: &Token<'_>,
     states: &mut BTreeMap<usize, usize>,
-    entries_left: &mut usize,
+    (states_left, entries_left): (&mut usize, &mut usize),
 ) -> Result<(Vec<usize>, usize)> {
     let arity = head.integer("the number of variables of a factor")?;
     let mut scope = Vec::new();
@@ -76,7 +78,12 @@ fn read_scope(
     let mut size = 1usize;
     for &label in &scope {
         let token = tokens.expect("a cardinality")?;
-        let q = cardinality(label, &token)?;
+        // A label that was seen before announces nothing new.
+        let mut known_left = *states_left;
+        let q = cardinality(label, &token, &mut known_left)?;
+        if !states.contains_key(&label) {
+            *states_left = known_left;
+        }
         let known = *states.entry(label).or_insert(q);
         if known != q {
             return Err(token.error(format!("variable {label} has cardinality {q} here and {known} before")));
@@ -165,7 +172,7 @@ mod tests {
             ("2\n\n1\n0\n2\n2\n0 1\n1 1", 8, "end of the file"),
             ("1\n\n1\n0\n2\n1\n0 1\n1 1", 8, "after 1 factors"),
             ("1\n60\n0 1", 3, "end of the file"),
-            ("1\n2\n0 1\n4294967295 4294967295", 2, "too large"),
+            ("1\n2\n0 1\n100000 100000", 2, "too large"),
             ("1000000000000\n", 1, "end of the file"),
         ] {
             let message = parse(text).unwrap_err().to_string();

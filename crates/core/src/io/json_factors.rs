@@ -38,6 +38,11 @@ pub(super) fn is_factors(text: &Text<'_>) -> bool {
 pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let native: Native = serde_json::from_str(&text.text).map_err(|e| syntax_error(text, &e))?;
     let at = |key, element| line_of(&text.text, key, element);
+    let states = native.cardinalities.iter().fold(0usize, |sum, &q| sum.saturating_add(q));
+    if states > text.unlisted_limit() {
+        let message = format!("{states} states in all are more than a file of this size can describe");
+        return Err(text.error(at("cardinalities", None), message));
+    }
     let model = FactorModel::with_cardinalities(&native.cardinalities);
     let mut model = model.map_err(|e| text.locate(at("cardinalities", None), e))?;
     model.add_constant(native.constant);

@@ -82,7 +82,7 @@ pub(super) fn read_bq(text: &Text<'_>, beta: f64) -> Result<Model> {
 /// # Errors
 /// [`Error::NotApplicable`] with the offset.
 pub(super) fn without_offset(f: &Polynomial) -> Result<BinaryForm> {
-    let bits = BinaryForm::new(f.pairwise_part());
+    let bits = BinaryForm::new(f.pairwise_part())?;
     if bits.has_no_offset(f.uncertainty()) {
         Ok(bits)
     } else {

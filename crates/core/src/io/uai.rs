@@ -19,9 +19,10 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     }
     let d = tokens.integer("the number of variables")?;
     let mut cardinalities = Vec::new();
+    let mut states_left = text.unlisted_limit();
     for i in 0..d {
         let token = tokens.expect("a cardinality")?;
-        cardinalities.push(cardinality(i, &token)?);
+        cardinalities.push(cardinality(i, &token, &mut states_left)?);
     }
     let scopes = read_scopes(&mut tokens, &cardinalities)?;
     let mut model = FactorModel::with_cardinalities(&cardinalities)?;
@@ -42,16 +43,16 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     Ok(model)
 }
 
-/// A number of states: at least one, and as many as a file could tell apart.
-pub(super) fn cardinality(variable: usize, token: &Token<'_>) -> Result<usize> {
+/// A number of states: at least one; all variables together have no more than a file of this size may announce.
+pub(super) fn cardinality(variable: usize, token: &Token<'_>, states_left: &mut usize) -> Result<usize> {
     let states = token.integer("a cardinality")?;
-    if (1..=u32::MAX as usize).contains(&states) {
-        return Ok(states);
-    }
-    Err(token.error(format!(
-        "variable {variable} has cardinality {states}, expected at least 1 and at most {}",
-        u32::MAX
-    )))
+    let left = states_left.checked_sub(states).filter(|_| states > 0);
+    *states_left = left.ok_or_else(|| {
+        token.error(format!(
+            "variable {variable} has cardinality {states}, expected at least 1 and no more states than a file of this size can describe"
+        ))
+    })?;
+    Ok(states)
 }
 
 /// Scopes in our order, first variable fastest: the file's order reversed.
@@ -182,7 +183,7 @@ mod tests {
             ("MARKOV\n2\n2 0\n0", 3, "variable 1 has cardinality 0"),
             ("MARKOV\n2\n2 4294967296\n0", 3, "variable 1 has cardinality 4294967296"),
             ("MARKOV\n2\n2 3\n1\n2 0 1\n\n4 1 1 1 1", 7, "expected 6"),
-            ("MARKOV\n2\n2 4294967295\n1\n2 0 1\n\n4 1 1 1 1", 5, "too short"),
+            ("MARKOV\n2\n2 100000\n1\n2 0 1\n\n4 1 1 1 1", 5, "too short"),
             ("MARKOV\n1\n2\n1\n1 1\n\n2 1 1", 5, "names variable 1"),
             ("MARKOV\n1\n2\n1\n2 0 0\n\n4 1 1 1 1", 5, "twice"),
             ("MARKOV\n1\n2\n1\n1 0\n\n3 1 1 1", 7, "expected 2"),

@@ -3,6 +3,7 @@
 //! Every tile is computed by one thread in a fixed order, so that the factor does not depend on the
 //! number of threads, as it does with a parallel dense factorisation.
 
+use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -31,6 +32,7 @@ pub(crate) struct Tiled {
     tiles: Vec<Option<Tile>>,
     scale: Vec<f64>,
     pool: Option<ThreadPool>,
+    deadline: Deadline,
 }
 
 impl Tiled {
@@ -50,7 +52,14 @@ impl Tiled {
         } else {
             None
         };
-        Ok(Tiled { size, tiles: vec![None; rows * (rows + 1) / 2], scale: Vec::new(), pool })
+        let tiles = vec![None; rows * (rows + 1) / 2];
+        Ok(Tiled { size, tiles, scale: Vec::new(), pool, deadline: Deadline::default() })
+    }
+
+    /// Gives factorisations up at `deadline`.
+    pub(crate) fn until(mut self, deadline: &Deadline) -> Self {
+        self.deadline = deadline.clone();
+        self
     }
 
     /// Makes the matrix zero again.
@@ -75,7 +84,7 @@ impl Tiled {
         tile.as_ref().map_or(0.0, |tile| tile[row % SIDE + SIDE * (column % SIDE)])
     }
 
-    /// Factors in place; `false` when the matrix is not finite or not positive.
+    /// Factors in place; `false` when the matrix is not finite or not positive, or the deadline has passed.
     ///
     /// **Cost** `2 SIDE^3` flops per triple of tiles that are not zero.
     #[must_use]
@@ -126,6 +135,9 @@ impl Tiled {
     fn columns(&mut self, parallel: bool) -> bool {
         let rows = self.size.div_ceil(SIDE);
         for j in 0..rows {
+            if j > 0 && self.deadline.stop().is_some() {
+                return false;
+            }
             let mut column: Vec<Option<Tile>> = (j..rows).map(|i| self.tiles[place(i, j)].take()).collect();
             let tiles = &self.tiles;
             let update = |(below, tile): (usize, &mut Option<Tile>)| subtract(tiles, j + below, j, tile);

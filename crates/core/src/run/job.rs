@@ -2,7 +2,7 @@
 
 use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
 use super::report::Report;
-use crate::certify::{Certificate, Component, Form, Slack, Witness};
+use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
 use crate::exact::{self, Exact, Wanted, entry_bracket};
 use crate::features::{FeatureSpec, Features};
@@ -218,8 +218,13 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable(why));
         }
         let exact = exact::exact_with(self.model, self.request.eps, wanted, settings, observer)?;
-        let proof = if self.request.want_certificate { self.polynomial()? } else { None };
-        let solution = proof.and_then(|f| certified(f, self.request.eps, &exact));
+        let solution = match (self.request.want_certificate, self.model.source()) {
+            (false, _) => None,
+            (true, Source::Polynomial(_)) => {
+                self.polynomial()?.and_then(|f| certified(f, self.request.eps, &exact))
+            }
+            (true, Source::Factors(_)) => certified_tables(self.tables()?, self.request.eps, &exact),
+        };
         Ok((self.recorder.exact(&exact), solution))
     }
 
@@ -297,16 +302,38 @@ fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
         }],
         witness: Some(Witness::Elimination { order }),
     };
-    let (upper, lower) = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
-    Some(Solution {
-        upper: Some(upper),
-        lower: Some(lower),
+    let bounds = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
+    Some(proved(exact, certificate, bounds))
+}
+
+/// The same over tables: elimination with one mini-bucket per variable proves both sides.
+fn certified_tables(tables: &FactorModel, eps: f64, exact: &Exact) -> Option<Solution> {
+    let order = match &exact.order {
+        Some(order) => order.clone(),
+        None if exact.algorithm == exact::Algorithm::Enumeration => (0..tables.d() as u32).collect(),
+        None => return None,
+    };
+    let elimination = exact::proof(tables, &order);
+    let certificate = Certificate {
+        eps,
+        slack: Slack::default(),
+        components: vec![Component { weight: 1.0, form: Form::Tables(elimination.clone()) }],
+        witness: Some(Witness::Tables { elimination, allowed: None }),
+    };
+    let bounds = (certificate.verify_tables(tables).ok()?, certificate.verify_lower_tables(tables).ok()?);
+    Some(proved(exact, certificate, bounds))
+}
+
+fn proved(exact: &Exact, certificate: Certificate, bounds: (CertifiedBound, CertifiedBound)) -> Solution {
+    Solution {
+        upper: Some(bounds.0),
+        lower: Some(bounds.1),
         estimate: exact.phi,
         seconds: exact.seconds,
-        means: Some(exact.means.clone()),
+        means: Some(exact.means.clone()).filter(|means| !means.is_empty()),
         certificate: Some(certificate),
         ..Solution::new(Method::Exact, exact.stop)
-    })
+    }
 }
 
 /// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its

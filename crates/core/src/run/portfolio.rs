@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
 use crate::settings::{Method, Settings, Solver};
+use crate::solution::StopReason;
 use std::time::Instant;
 
 /// Seconds that `auto` takes on any model when no limit is given.
@@ -172,6 +173,11 @@ pub(super) fn run(
         steps.retain(|(method, _)| portfolio.would_go_on(*method));
         steps.truncate(1);
         steps.iter_mut().for_each(|step| step.1 = 1.0);
+    }
+    if portfolio.results.is_empty() {
+        // The time was used up before the first method, by reading say, or the user stopped the run.
+        let stop = ends.stop().unwrap_or(StopReason::Cancelled);
+        portfolio.results.push(job.from_coefficients(Method::MeanField, stop)?);
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)

@@ -101,11 +101,6 @@ impl<'a> Propagator<'a> {
         self.work
     }
 
-    /// Number of factors with zeros that name `v`.
-    pub(crate) fn constraints(&self, v: usize) -> usize {
-        self.near_start[v + 1] - self.near_start[v]
-    }
-
     /// Removes every state of `v` but `state`.
     pub(crate) fn assign(&mut self, v: usize, state: usize) {
         for s in 0..self.sizes[v] as usize {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::exact::rounding::U;
 use crate::exact::vector::EXP_ULPS;
 use crate::model::{FactorModel, FactorRef};
-use std::collections::VecDeque;
+use crate::tables::propagate::Propagator;
 
 /// Largest table that is summed out beforehand to see whether its message is constant.
 const BARREN_ENTRIES: usize = 1 << 20;
@@ -30,10 +30,10 @@ impl Reduction {
         out
     }
 
-    /// An order of all variables: those with one state first.
+    /// An order of all variables: those with one state last.
     pub(crate) fn restore_order(&self, reduced: &[u32]) -> Vec<u32> {
         let single = (0..self.states.len() as u32).filter(|&i| self.states[i as usize].len() <= 1);
-        single.chain(reduced.iter().filter_map(|&v| self.variables.get(v as usize).copied())).collect()
+        reduced.iter().filter_map(|&v| self.variables.get(v as usize).copied()).chain(single).collect()
     }
 
     /// Marginals of the given model: states that are gone have probability 0.
@@ -131,43 +131,9 @@ fn selected(factor: &FactorRef<'_>, cardinalities: &[u32], states: &[Vec<u32>]) 
 
 /// By variable, the states that every factor supports by an entry over supported states.
 fn supported(model: &FactorModel) -> Vec<Vec<u32>> {
-    let mut states: Vec<Vec<u32>> = model.cardinalities().iter().map(|&q| (0..q).collect()).collect();
-    let is_hard = |k: &usize| model.factor(*k).table.contains(&f64::NEG_INFINITY);
-    let hard: Vec<usize> = (0..model.len()).filter(is_hard).collect();
-    let mut near: Vec<Vec<usize>> = vec![Vec::new(); model.d()];
-    for &k in &hard {
-        model.factor(k).scope.iter().for_each(|&i| near[i as usize].push(k));
-    }
-    let mut waiting = vec![false; model.len()];
-    hard.iter().for_each(|&k| waiting[k] = true);
-    let mut queue: VecDeque<usize> = hard.into();
-    while let Some(k) = queue.pop_front() {
-        waiting[k] = false;
-        let factor = model.factor(k);
-        let entries = selected(&factor, model.cardinalities(), &states);
-        let mut stride = 1;
-        for &i in factor.scope {
-            let count = states[i as usize].len();
-            let mut found = vec![false; count];
-            for (n, _) in entries.iter().enumerate().filter(|(_, v)| **v > f64::NEG_INFINITY) {
-                found[n / stride % count] = true;
-            }
-            stride *= count;
-            if found.contains(&false) {
-                let mut keep = found.into_iter();
-                states[i as usize].retain(|_| keep.next().unwrap_or(true));
-                if states[i as usize].is_empty() {
-                    return states;
-                }
-                for &other in near[i as usize].iter().filter(|&&other| other != k) {
-                    if !std::mem::replace(&mut waiting[other], true) {
-                        queue.push_back(other);
-                    }
-                }
-            }
-        }
-    }
-    states
+    let mut propagator = Propagator::new(model, model.cardinalities());
+    let _ = propagator.run(u64::MAX);
+    (0..model.d()).map(|v| propagator.states(v).map(|s| s as u32).collect()).collect()
 }
 
 /// Sums out variables of a single factor wherever the result depends on fewer variables than it might: in a

@@ -25,6 +25,10 @@ fn sum_out_with(theta: &mut [f64], weight: f64, message: &mut [f64], want_law: b
         }
         return;
     }
+    if states == 2 {
+        let (low, high) = theta.split_at_mut(run);
+        return pair(low, high, weight, message, want_law);
+    }
     let mut start = 0;
     while start < run {
         let width = LANES.min(run - start);
@@ -59,6 +63,68 @@ fn sum_out_with(theta: &mut [f64], weight: f64, message: &mut [f64], want_law: b
         }
         start += width;
     }
+}
+
+/// Two states: one exponential of their distance is enough.
+fn pair(low: &mut [f64], high: &mut [f64], weight: f64, message: &mut [f64], want_law: bool) {
+    let inverse = 1.0 / weight;
+    let mut start = 0;
+    while start < message.len() {
+        let width = LANES.min(message.len() - start);
+        let a = map(&load(&low[start..], width, 0.0), |t| t * inverse);
+        let b = map(&load(&high[start..], width, 0.0), |t| t * inverse);
+        let top = zip(&a, &b, |a, b| if b > a { b } else { a });
+        let total = map(&ratio(&a, &b), |e| 1.0 + e);
+        let log = log_lanes(&total);
+        let finite = zip(&top, &log, |t, l| weight * (t + l));
+        let m = zip(&top, &finite, |t, m| if t.abs() <= f64::MAX { m } else { f64::NEG_INFINITY });
+        message[start..start + width].copy_from_slice(&m[..width]);
+        if want_law {
+            let share = zip(&top, &total, |t, s| if t.abs() <= f64::MAX { 1.0 / s } else { 0.0 });
+            let rest = zip(&share, &total, |p, s| p * (s - 1.0));
+            let is_high: [bool; LANES] = std::array::from_fn(|k| b[k] > a[k]);
+            for k in 0..width {
+                low[start + k] = if is_high[k] { rest[k] } else { share[k] };
+                high[start + k] = if is_high[k] { share[k] } else { rest[k] };
+            }
+        }
+        start += width;
+    }
+}
+
+/// `exp(-|a - b|)`; nothing where that is no number.
+#[inline(always)]
+fn ratio(a: &Lanes, b: &Lanes) -> Lanes {
+    exp_lanes(&zip(a, b, |a, b| -(a - b).abs()))
+}
+
+/// As [`joint`] for a variable of two states, whose tables lie one after the other: no message is needed.
+pub(crate) fn joint_pair(theta: &mut [f64], inverse_weight: f64, above: &[f32]) -> f64 {
+    let (low, high) = theta.split_at_mut(above.len());
+    let (mut moment, mut start) = ([0.0; LANES], 0);
+    while start < above.len() {
+        let width = LANES.min(above.len() - start);
+        let a = map(&load(&low[start..], width, 0.0), |t| t * inverse_weight);
+        let b = map(&load(&high[start..], width, 0.0), |t| t * inverse_weight);
+        let mut q = [0.0; LANES];
+        q.iter_mut().zip(&above[start..start + width]).for_each(|(q, &x)| *q = f64::from(x));
+        let e = ratio(&a, &b);
+        let share = zip(&q, &e, |q, e| q / (1.0 + e));
+        let rest = zip(&share, &e, |p, e| p * e);
+        // Minus the entropy: -q log(1 + e) - rest |a - b|, and log(1 + e) from the share.
+        let distance = zip(&a, &b, |a, b| (a - b).abs());
+        let distance = map(&distance, |x| if x < -FLOOR { x } else { -FLOOR });
+        let log = log_lanes(&map(&e, |e| 1.0 + e));
+        let part = zip(&zip(&q, &log, |q, l| q * l), &zip(&rest, &distance, |r, x| r * x), |x, y| x + y);
+        moment = zip(&moment, &part, |s, x| s - x);
+        for k in 0..width {
+            let is_high = b[k] > a[k];
+            low[start + k] = if is_high { rest[k] } else { share[k] };
+            high[start + k] = if is_high { share[k] } else { rest[k] };
+        }
+        start += width;
+    }
+    moment.iter().sum()
 }
 
 /// The first `width` values, padded.

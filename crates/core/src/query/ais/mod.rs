@@ -22,6 +22,9 @@ const CHAINS: u64 = 64;
 const FIRST_RUN: usize = 32;
 /// Temperatures of the longest run without a limit of time or iterations.
 const LONGEST_RUN: usize = 4096;
+/// A run whose weights agree this well is long enough: effective samples as a share of the chains, and standard error
+/// in units of eps.
+const ACCURATE: (f64, f64) = (0.9, 0.02);
 /// Entries a chain may look at between two looks at the clock, about ten milliseconds' work.
 const WORK_PER_POLL: usize = 1_000_000;
 
@@ -52,7 +55,7 @@ impl TableBound for Ais {
         loop {
             let begun = monitor.seconds();
             match run(&gibbs, temperatures, settings.seed, &pool, &mut monitor) {
-                Ok(weights) => best = Some((temperatures, weights)),
+                Ok(weights) => best = Some((temperatures, Spread::of(&weights))),
                 Err(reason) => {
                     stop = reason;
                     break;
@@ -60,7 +63,9 @@ impl TableBound for Ais {
             }
             let took = monitor.seconds() - begun;
             // A run twice as long that cannot end in time is not begun.
+            let is_accurate = best.as_ref().is_some_and(|(_, spread)| spread.is_accurate());
             let is_last = temperatures.saturating_mul(2) > longest
+                || is_accurate
                 || monitor.seconds_left().is_some_and(|left| 2.2 * took > left);
             if is_last {
                 break;
@@ -113,32 +118,26 @@ fn run(
 fn summary(
     tables: &FactorModel,
     eps: f64,
-    best: Option<(usize, Vec<f64>)>,
+    best: Option<(usize, Spread)>,
     stop: StopReason,
     monitor: &Monitor<'_>,
 ) -> Solution {
     let mut solution = Solution::new(Method::Ais, stop);
     solution.seconds = monitor.seconds();
-    let Some((temperatures, weights)) = best else {
+    let Some((temperatures, spread)) = best else {
         solution.reason = Some("stopped before the first run of annealing ended".into());
         return solution;
     };
     solution.iterations = temperatures;
-    let top = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if top == f64::NEG_INFINITY {
+    if spread.log_mean == f64::NEG_INFINITY {
         solution.reason = Some("no chain ended in a state of positive weight".into());
         return solution;
     }
-    let relative: Vec<f64> = weights.iter().map(|w| (w - top).exp()).collect();
-    let n = relative.len() as f64;
-    let (sum, squares) = relative.iter().fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
-    let mean = sum / n;
-    let variance = relative.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    solution.estimate = eps * (top + mean.ln()) + tables.constant();
+    solution.estimate = eps * spread.log_mean + tables.constant();
     let sampling = Sampling {
-        standard_error: eps * (variance / n).sqrt() / mean,
-        effective_samples: sum * sum / squares,
-        chains: weights.len(),
+        standard_error: eps * spread.error,
+        effective_samples: spread.effective,
+        chains: CHAINS as usize,
     };
     solution.reason = Some(format!(
         "an estimate, not a bound: standard error {:.2e}, effective sample size {:.1} of {} chains, {temperatures} temperatures",
@@ -146,4 +145,78 @@ fn summary(
     ));
     solution.sampling = Some(sampling);
     solution
+}
+
+/// What the weights of a run say.
+struct Spread {
+    /// Logarithm of their mean, `-inf` when all are zero.
+    log_mean: f64,
+    /// Standard error of that logarithm.
+    error: f64,
+    /// `(sum w)^2 / sum w^2`.
+    effective: f64,
+}
+
+impl Spread {
+    fn of(log_weights: &[f64]) -> Self {
+        let top = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if top == f64::NEG_INFINITY {
+            return Spread { log_mean: top, error: f64::INFINITY, effective: 0.0 };
+        }
+        let weights: Vec<f64> = log_weights.iter().map(|w| (w - top).exp()).collect();
+        let n = weights.len() as f64;
+        let (sum, squares) = weights.iter().fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
+        let mean = sum / n;
+        let variance = weights.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        Spread {
+            log_mean: top + mean.ln(),
+            error: (variance / n).sqrt() / mean,
+            effective: sum * sum / squares,
+        }
+    }
+
+    fn is_accurate(&self) -> bool {
+        self.effective >= ACCURATE.0 * CHAINS as f64 && self.error <= ACCURATE.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Silent;
+
+    /// Three variables of 2, 3 and 2 states, some states ruled out.
+    fn tables() -> FactorModel {
+        let mut model = FactorModel::with_cardinalities(&[2, 3, 2]).unwrap();
+        model.add_constant(0.3);
+        model.push(&[0, 1], &[0.5, -1.0, 0.0, f64::NEG_INFINITY, 1.0, 0.2]).unwrap();
+        model.push(&[1, 2], &[0.0, 0.7, -0.3, 0.4, f64::NEG_INFINITY, 0.9]).unwrap();
+        model
+    }
+
+    fn phi(model: &FactorModel, eps: f64) -> f64 {
+        let states = (0..12u32).map(|k| [k % 2, k / 2 % 3, k / 6]);
+        eps * (states.map(|x| (model.value_of(&x) / eps).exp()).sum::<f64>() / 12.0).ln()
+    }
+
+    #[test]
+    fn estimates_are_near_the_truth_and_prove_nothing() {
+        let model = tables();
+        for eps in [0.5, 1.0, 4.0] {
+            let settings = Settings::default().with_max_iterations(Some(256)).with_seed(3);
+            let found = Ais.solve_tables(&model, eps, &settings, &mut Silent).unwrap();
+            assert!(found.upper.is_none() && found.lower.is_none() && found.certificate.is_none());
+            let error = found.sampling.unwrap().standard_error;
+            assert!((found.estimate - phi(&model, eps)).abs() < 6.0 * error + 1e-9, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_one_estimate_for_any_number_of_threads() {
+        let run = |threads: usize| {
+            let settings = Settings::default().with_max_iterations(Some(64)).with_threads(threads);
+            Ais.solve_tables(&tables(), 1.0, &settings, &mut Silent).unwrap().estimate
+        };
+        assert_eq!(run(1).to_bits(), run(3).to_bits());
+    }
 }

@@ -1,5 +1,6 @@
 //! The matrix of a Newton step: curvature of everything that depends on the moments.
 
+use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::linalg::Tiled;
 
@@ -11,6 +12,11 @@ impl Curvature {
     /// When threads cannot be started.
     pub(super) fn new(count: usize, threads: usize) -> Result<Self> {
         Tiled::new(count, threads).map(Curvature)
+    }
+
+    /// Gives factorisations up at `deadline`.
+    pub(super) fn until(self, deadline: &Deadline) -> Self {
+        Curvature(self.0.until(deadline))
     }
 
     /// Starts from zero.

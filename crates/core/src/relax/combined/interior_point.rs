@@ -11,6 +11,7 @@ use super::program::{Point, Program, Triple};
 use super::separate::{triangles, violated};
 use super::two_tree::TwoTree;
 use super::two_trees::{add_two_trees, small_two_trees};
+use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::linalg::{EigenWork, Square};
 use crate::observer::Monitor;
@@ -67,15 +68,15 @@ pub(super) struct Snapshot {
 }
 
 impl InteriorPoint {
-    /// Starts at the uniform law, which is inside every constraint.
+    /// Starts at the uniform law, which is inside every constraint; no step outlasts the deadline by much.
     ///
     /// # Errors
     /// When threads cannot be started.
-    pub(super) fn new(program: Program, threads: usize) -> Result<Self> {
+    pub(super) fn new(program: Program, threads: usize, deadline: &Deadline) -> Result<Self> {
         let scale = program.theta.iter().fold(1.0f64, |m, v| m.max(v.abs()));
         Ok(InteriorPoint {
             point: program.start(scale),
-            curvature: Curvature::new(program.space.len(), threads)?,
+            curvature: Curvature::new(program.space.len(), threads)?.until(deadline),
             program,
             work: EigenWork::default(),
             all: Vec::new(),
@@ -138,7 +139,7 @@ impl InteriorPoint {
             let floor = mu.min(CENTRED * width / self.program.complexity());
             match self.advance(&sigmas, &at, mu, floor) {
                 Some(next) => self.point = next,
-                None => return StopReason::Stalled,
+                None => return monitor.interrupted().unwrap_or(StopReason::Stalled),
             }
         }
         StopReason::Stalled

@@ -76,6 +76,12 @@ const TOO_MANY: &str =
 /// Why the single relaxations are all there is.
 const TOO_LARGE: &str =
     "the graph is too large and too dense to combine the relaxations; the best of them is returned";
+/// Seconds below which the program of a large model is not even built.
+const PROGRAM_SECONDS: f64 = 10.0;
+/// What is said then.
+const NO_TIME: &str =
+    "too little time to combine the relaxations of a model of this size; the best of them is returned";
+
 impl Relaxation for Combined {
     fn solve_with(
         &self,
@@ -101,6 +107,12 @@ impl Relaxation for Combined {
                 break;
             }
             let trees = trw.certificate.as_ref();
+            let hurried = monitor.seconds_left().is_some_and(|left| left < PROGRAM_SECONDS);
+            if ising.d() > parts::LARGE && hurried {
+                best.reason = Some(NO_TIME.into());
+                stop = Some(StopReason::TimeLimit);
+                break;
+            }
             let program =
                 build::program(ising, problem.eps(), spectral, trees, &known, settings.memory_limit)?;
             let Some(program) = program else {
@@ -165,7 +177,7 @@ fn search(
     monitor: &mut Monitor<'_>,
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
-    let mut method = InteriorPoint::new(program, settings.threads)?;
+    let mut method = InteriorPoint::new(program, settings.threads, monitor.deadline())?;
     let stop = method.run(0.5 * settings.tol, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };

@@ -13,7 +13,7 @@ const SMALL: usize = 20;
 /// Spins up to which log-det keeps the constraints of all pairs.
 const MIDDLE: usize = 60;
 /// Spins above which every part has a time limit, as the combined program is out of reach as well.
-const LARGE: usize = 500;
+pub(super) const LARGE: usize = 500;
 /// Seconds of that limit.
 const SECONDS: f64 = 5.0;
 /// Seconds for optimised trees where nothing can be combined.

@@ -5,8 +5,9 @@
 //! better assignment, and round that another box, with other variables fixed.
 
 use super::decode::decode;
+use super::partition::Builder;
 use super::reduced::Reduced;
-use super::structure::{Builder, Rule};
+use super::structure::Rule;
 use super::track::{Layout, Track};
 use crate::model::FactorModel;
 use crate::tables::propagate::{Outcome, Propagator};
@@ -62,8 +63,9 @@ impl Boxes {
             let (structure, fixed) = Builder::new(&reduced, rule).build(choose);
             if fixed.is_empty() {
                 propagator.unwind(root);
+                let allowed = is_fixed.contains(&true).then_some(left);
                 self.was_fixed = is_fixed;
-                return Some(Layout { model: reduced, structure, allowed: Some(left) });
+                return Some(Layout { model: reduced, structure, allowed });
             }
             for &u in &fixed {
                 let v = order[u as usize] as usize;

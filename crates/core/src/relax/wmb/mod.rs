@@ -6,11 +6,14 @@
 //! moves weights, [`solve`] makes the tables larger as long as memory and time allow.
 
 mod boxes;
+mod budget;
 mod decode;
 mod feasible;
 mod greedy;
+mod lower;
 mod matching;
 mod orders;
+mod partition;
 mod pass;
 mod proof;
 mod reduced;
@@ -67,6 +70,7 @@ impl TableBound for Wmb {
             seed: settings.seed,
             tol: settings.tol,
             memory: settings.memory_limit as f64,
+            threads: settings.threads,
             ibound: settings.ibound,
         };
         let mut proofs = Proofs { tables, eps, upper: None, lower: None, failure: None };
@@ -139,7 +143,9 @@ impl Proofs<'_> {
         let reason = match (&self.upper, &self.lower) {
             _ if found.is_impossible => Some(IMPOSSIBLE.to_owned()),
             (Some(_), None) if found.is_stateless => Some("no state of positive weight was found".into()),
-            (Some(_), Some(_)) => None,
+            (Some(_), Some(_)) => found.narrowed.map(|width| {
+                format!("the memory limit allows mini-buckets of {width} variables and no wider")
+            }),
             _ => self.failure.clone(),
         };
         solution.reason = reason;

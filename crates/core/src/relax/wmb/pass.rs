@@ -6,7 +6,7 @@ use super::structure::{NONE, Structure};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::tables::layout::{Blocks, Broadcast, sum};
-use crate::tables::weighted::{joint, normalise, sum_out};
+use crate::tables::weighted::{joint, joint_pair, normalise, sum_out};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Table entries between two looks at the clock: a few milliseconds.
@@ -257,8 +257,13 @@ impl<'a> Sweep<'a> {
             self.gather(side, c, block, blocks, states, &items);
             let here = range.start + block * blocks.size..range.start + (block + 1) * blocks.size;
             let scratch = &mut self.scratch;
+            if states == 2 {
+                entropy -= joint_pair(&mut scratch.theta, inverse, &side.above[here.clone()]);
+            }
             for (state, run) in scratch.theta.chunks_exact_mut(blocks.size).enumerate() {
-                entropy -= joint(run, &side.messages[here.clone()], inverse, &side.above[here.clone()]);
+                if states != 2 {
+                    entropy -= joint(run, &side.messages[here.clone()], inverse, &side.above[here.clone()]);
+                }
                 marginal[state] += sum(run);
                 let places =
                     scratch.places[first_child..].iter().zip(&mut scratch.folded).take(children.len());

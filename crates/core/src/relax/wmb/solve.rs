@@ -1,30 +1,23 @@
 //! The search: small tables first, then as large as memory and time allow; every pass is a bound and the best is kept.
 
 use super::boxes::Boxes;
-use super::feasible;
+use super::budget::GROWTH;
 use super::orders;
 use super::pass::Poll;
 use super::reduced::Reduced;
 use super::side::Sense;
-use super::structure::{Rule, Structure};
 use super::track::{Best, Layout, Track};
 use crate::certify::Removal;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Table entries that propagation may look at: a fraction of a second.
 const PROPAGATION_WORK: u64 = 100_000_000;
-
-/// Table entries that the search for a state of positive weight may look at: some seconds.
-const SEARCH_WORK: u64 = 1_000_000_000;
-
-/// Seconds a run takes when there is no limit.
-const PATIENCE_SECS: f64 = 60.0;
 
 /// Seconds per table entry of one pass of one side, before any was measured.
 const PASS_SECS: f64 = 2e-8;
@@ -38,20 +31,17 @@ const FIRST_SHARE: f64 = 0.01;
 /// Share of the time that the search for one order may take.
 const ORDER_SHARE: f64 = 0.1;
 
-/// Growth of the tables from one stage to the next.
-const GROWTH: f64 = 8.0;
-
-/// Passes that a new stage must have time for.
-const WORTHWHILE_PASSES: f64 = 5.0;
-
 /// Passes that compare orders on small tables.
 const FIRST_PASSES: usize = 3;
 
 /// Passes of one stage.
 const MOST_PASSES: usize = 30;
 
-/// Passes on one box whose buckets are split.
-const BOX_PASSES: usize = 4;
+/// Seconds that a verification may take after a cancellation.
+const PROMPT_SECS: f64 = 1.0;
+
+/// Time between two looks at a side that takes longer than the other.
+const WAIT: Duration = Duration::from_millis(2);
 
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
@@ -59,21 +49,13 @@ const SLOW: f64 = 0.02;
 /// Same, when nothing larger is possible.
 const STALLED: f64 = 1e-3;
 
-/// Size of tables below which a mini-bucket costs the same whatever it holds.
-const LEAST_LIMIT: f64 = 64.0;
-
-/// Bytes per message entry and side: the message, and the law above it in single precision.
-const MESSAGE_BYTES: f64 = 12.0;
-
-/// Share of the memory limit that messages may take.
-const MEMORY_SHARE: f64 = 0.7;
-
 /// What the user asks of a run.
 pub(super) struct Wishes {
     pub(super) eps: f64,
     pub(super) seed: u64,
     pub(super) tol: f64,
     pub(super) memory: f64,
+    pub(super) threads: usize,
     /// A uniform bound on the variables of a mini-bucket besides the eliminated one.
     pub(super) ibound: Option<usize>,
 }
@@ -93,20 +75,27 @@ pub(super) struct Found {
     /// Estimates of the law of every variable over all its states.
     pub(super) marginals: Option<Vec<Vec<f64>>>,
     pub(super) stop: Option<StopReason>,
+    /// The width that memory allowed, when a larger one was asked for.
+    pub(super) narrowed: Option<usize>,
 }
 
 /// A run under way. `check` verifies the best of one side and is timed.
 pub(super) struct Run<'a, 'm, 'o> {
-    model: &'a FactorModel,
-    wishes: Wishes,
-    monitor: &'m mut Monitor<'o>,
-    left: Vec<Vec<u32>>,
-    has_zeros: bool,
-    found: Found,
-    pass_secs: f64,
-    verify_secs: f64,
-    until: f64,
-    boxes: Option<Boxes>,
+    pub(super) model: &'a FactorModel,
+    pub(super) wishes: Wishes,
+    pub(super) monitor: &'m mut Monitor<'o>,
+    /// States left to every variable.
+    pub(super) left: Vec<Vec<u32>>,
+    pub(super) has_zeros: bool,
+    pub(super) found: Found,
+    /// Seconds per unit of work of the last pass of one side, and of the last verification.
+    pub(super) pass_secs: f64,
+    pub(super) verify_secs: f64,
+    /// Seconds after the start when passes must end.
+    pub(super) until: f64,
+    pub(super) boxes: Option<Boxes>,
+    /// Values that were verified last, upper and lower.
+    confirmed: [Option<f64>; 2],
     /// `eps log` of the number of joint states: what log Z has above phi.
     entropy: f64,
 }
@@ -128,6 +117,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             verify_secs: VERIFY_SECS,
             until: f64::INFINITY,
             boxes: None,
+            confirmed: [None; 2],
             entropy,
         }
     }
@@ -136,7 +126,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut propagator = Propagator::new(self.model, self.model.cardinalities());
         let outcome = propagator.run(PROPAGATION_WORK);
         self.found.removals = propagator.trail().to_vec();
-        if outcome == Outcome::Empty {
+        if outcome == Outcome::Empty || self.model.constant() == f64::NEG_INFINITY {
             self.found.is_impossible = true;
             return self.found;
         }
@@ -144,13 +134,6 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let stop = self.improve(&mut propagator, check);
         self.found.stop = Some(stop);
         self.found
-    }
-
-    /// Seconds left for improving.
-    fn seconds_left(&self) -> f64 {
-        let limit = self.monitor.seconds_left().unwrap_or(f64::INFINITY);
-        let patience = PATIENCE_SECS - self.monitor.seconds();
-        if limit.is_finite() { limit } else { patience.max(0.0) }
     }
 
     fn improve(&mut self, propagator: &mut Propagator<'_>, check: &mut Check<'_>) -> StopReason {
@@ -163,11 +146,11 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut order = 0;
         let mut best_gap = f64::INFINITY;
         for (k, candidate) in candidates.iter().enumerate() {
-            let gap = match self.stage(candidate, target, FIRST_PASSES, propagator) {
+            let passes = if self.wishes.ibound.is_some() { MOST_PASSES } else { FIRST_PASSES };
+            let gap = match self.stage(candidate, target, passes, propagator) {
                 Ok(gap) => gap,
                 Err(stop) => {
-                    self.confirm(check);
-                    return stop;
+                    return self.finish(stop, check);
                 }
             };
             if gap < best_gap {
@@ -182,7 +165,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut order = candidates[order].clone();
         loop {
             if self.is_done() {
-                return StopReason::Converged;
+                return self.finish(StopReason::Converged, check);
             }
             let Some(next) = self.next_target(target) else { break };
             target = next;
@@ -214,15 +197,25 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
     }
 
     fn finish(&mut self, stop: StopReason, check: &mut Check<'_>) -> StopReason {
-        self.confirm(check);
+        let works = [&self.found.upper, &self.found.lower]
+            .map(|b| b.as_ref().map_or(0.0, |b| b.layout.structure.work()));
+        let is_long = works.iter().sum::<f64>() * self.verify_secs > PROMPT_SECS;
+        // Who cancels does not wait for a long verification: what was proved before stands.
+        if stop != StopReason::Cancelled || !is_long {
+            self.confirm(check);
+        }
         stop
     }
 
     /// Verifies what is best and learns how long that takes.
     fn confirm(&mut self, check: &mut Check<'_>) {
         let (start, mut entries) = (self.monitor.seconds(), 0.0);
-        for (sense, best) in [(Sense::Upper, &self.found.upper), (Sense::Lower, &self.found.lower)] {
-            if let Some(best) = best {
+        let sides = [(Sense::Upper, &self.found.upper), (Sense::Lower, &self.found.lower)];
+        for ((sense, best), confirmed) in sides.into_iter().zip(&mut self.confirmed) {
+            if let Some(best) = best
+                && *confirmed != Some(best.value)
+            {
+                *confirmed = Some(best.value);
                 check(sense, best, &self.found.removals);
                 entries += best.layout.structure.work();
             }
@@ -231,29 +224,6 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         if entries > 1e5 {
             self.verify_secs = seconds / entries;
         }
-    }
-
-    /// About how large single tables may become in the end.
-    fn final_limit(&self) -> f64 {
-        if let Some(width) = self.wishes.ibound {
-            return (width.min(60) as f64 + 1.0).exp2();
-        }
-        let affordable =
-            0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
-        let memory = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
-        // A few large tables take most of what there is.
-        (32.0 * affordable.min(memory) / self.model.d().max(1) as f64).max(16.0)
-    }
-
-    /// Work of the next stage, if there is time for it.
-    fn next_target(&self, target: f64) -> Option<f64> {
-        if self.wishes.ibound.is_some() {
-            return None;
-        }
-        let per_entry = 2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs);
-        let affordable = 0.8 * self.seconds_left() / per_entry;
-        let next = (target * GROWTH).min(affordable);
-        (next >= 1.5 * target).then_some(next)
     }
 
     fn gap(&self) -> f64 {
@@ -286,18 +256,21 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         self.until = self.monitor.seconds() + self.seconds_left() - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
-        let mut lower = self.lower_track(&layout, &upper, propagator)?;
+        let mut lower = self.lower_track(&layout, propagator)?;
         let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
         for _ in 1..passes {
             let before = self.found.lower.as_ref().map_or(f64::NEG_INFINITY, |b| b.value);
             match &mut lower {
-                Some(lower) => self.pass(lower)?,
-                None => self.box_round(&layout, rule, target, propagator)?,
+                _ if layout.is_exact() => break,
+                Some(lower) => self.both(&mut upper, lower)?,
+                None => {
+                    self.box_round(&layout, rule, target, propagator)?;
+                    self.pass(&mut upper)?;
+                }
             }
-            if layout.is_exact() || self.is_done() {
+            if self.is_done() {
                 break;
             }
-            self.pass(&mut upper)?;
             let after = self.found.lower.as_ref().map_or(before, |b| b.value);
             let gain = upper.gain + if after > before { after - before } else { 0.0 };
             let scale = upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps);
@@ -310,89 +283,64 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         Ok(upper.best.as_ref().map_or(f64::INFINITY, |b| b.value - own))
     }
 
-    /// The lower side on the layout of the upper one, unless that is exact or zeros stand in the way.
-    fn lower_track(
-        &mut self,
-        layout: &Arc<Layout>,
-        upper: &Track,
-        propagator: &mut Propagator<'_>,
-    ) -> Result<Option<Track>, StopReason> {
-        if layout.is_exact() {
-            // The sum is exact: the same numbers prove both sides.
-            if let Some(best) = upper.best.clone()
-                && best.beats(self.found.lower.as_ref(), Sense::Lower)
-            {
-                self.found.lower = Some(best);
+    /// One pass of each side, at the same time if there are threads for it.
+    fn both(&mut self, upper: &mut Track, lower: &mut Track) -> Result<(), StopReason> {
+        if self.wishes.threads < 2 {
+            self.pass(lower)?;
+            return self.pass(upper);
+        }
+        let (eps, start) = (self.wishes.eps, self.monitor.seconds());
+        let flag = AtomicBool::new(false);
+        let mut poll = Poll::Monitor(self.monitor, self.until);
+        let (above, below) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| lower.pass(eps, &mut Poll::Flag(&flag)));
+            let mut above = upper.pass(eps, &mut poll);
+            while !other.is_finished() {
+                above = above.and_then(|()| poll.stop().map_or(Ok(()), Err));
+                flag.store(above.is_err(), Ordering::Relaxed);
+                std::thread::sleep(WAIT);
             }
-            return Ok(None);
-        }
-        if !self.has_zeros {
-            return Ok(Some(Track::new(Sense::Lower, layout.clone())));
-        }
-        if self.boxes.is_none() && !self.found.is_stateless {
-            self.find_state(propagator)?;
-            let random = ChaCha8Rng::seed_from_u64(self.wishes.seed);
-            let state = self.found.state.clone();
-            self.boxes = state.map(|state| Boxes::new(state, self.found.marginals.as_ref(), random));
-        }
-        Ok(None)
+            (above, other.join().unwrap_or(Err(StopReason::NumericalTrouble)))
+        });
+        self.note(lower, start);
+        self.note(upper, start);
+        above.and(below)?;
+        self.report().and_then(|()| self.report())
     }
 
-    /// One pass of the lower side on the next box, several if its buckets are split.
-    fn box_round(
-        &mut self,
-        layout: &Arc<Layout>,
-        rule: Rule,
-        target: f64,
-        propagator: &mut Propagator<'_>,
-    ) -> Result<(), StopReason> {
-        let Some(mut boxes) = self.boxes.take() else { return Ok(()) };
-        let rule = Rule { limit: rule.limit * boxes.room, keep_zeros_together: true, ..rule };
-        let boxed = boxes.layout(self.model, &self.left, &layout.model.order, rule, propagator);
-        let mut outcome = Ok(());
-        if let Some(boxed) = boxed {
-            let work = boxed.structure.work();
-            boxes.room *= if work < 0.5 * target {
-                2.0
-            } else if work > 2.0 * target {
-                0.5
-            } else {
-                1.0
-            };
-            let mut track = Track::new(Sense::Lower, Arc::new(boxed));
-            for _ in 0..if track.layout.is_exact() { 1 } else { BOX_PASSES } {
-                outcome = self.pass(&mut track);
-                if outcome.is_err() {
-                    break;
-                }
-            }
-            if outcome.is_ok() {
-                boxes.advance(&track, self.wishes.eps);
-            }
-        }
-        self.boxes = Some(boxes);
-        outcome
-    }
-
-    /// One pass of one side; its best joins the best of all.
-    fn pass(&mut self, track: &mut Track) -> Result<(), StopReason> {
+    /// One pass of one side.
+    pub(super) fn pass(&mut self, track: &mut Track) -> Result<(), StopReason> {
         let start = self.monitor.seconds();
         let outcome = track.pass(self.wishes.eps, &mut Poll::Monitor(self.monitor, self.until));
-        let sense = track.side.sense;
-        let place = if sense == Sense::Upper { &mut self.found.upper } else { &mut self.found.lower };
-        if let Some(best) = &track.best
-            && best.beats(place.as_ref(), sense)
-        {
-            *place = Some(best.clone());
-        }
+        self.note(track, start);
         outcome?;
+        self.report()
+    }
+
+    /// The best of a track joins the best of all; learns from a pass that began at `start`.
+    fn note(&mut self, track: &Track, start: f64) {
+        let sense = track.side.sense;
+        // The exact sum over everything proves both sides.
+        let is_all = track.layout.is_exact() && track.layout.allowed.is_none();
+        let sides = [(Sense::Upper, &mut self.found.upper), (Sense::Lower, &mut self.found.lower)];
+        for (side, place) in sides.into_iter().filter(|(side, _)| is_all || *side == sense) {
+            if let Some(best) = &track.best
+                && best.beats(place.as_ref(), side)
+            {
+                *place = Some(best.clone());
+            }
+        }
         let work = track.layout.structure.work();
         if work > 1e4 {
             self.pass_secs = (self.monitor.seconds() - start) / work;
         }
-        if sense == Sense::Upper {
+        if sense == Sense::Upper && track.side.has_laws {
             self.found.marginals = Some(self.marginals(track));
         }
+    }
+
+    /// Ends an iteration: tells the observer the best of both sides.
+    fn report(&mut self) -> Result<(), StopReason> {
         let value = |best: &Option<Best>| best.as_ref().map_or(f64::NAN, |b| b.value - self.entropy);
         let (lower, upper) = (value(&self.found.lower), value(&self.found.upper));
         self.monitor.iteration(lower, upper).map_or(Ok(()), Err)
@@ -413,49 +361,5 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             at += states.len();
         }
         out
-    }
-
-    /// Splits buckets so that a pass takes about `target` of work and the tables fit the memory.
-    fn fit(&self, model: &Reduced, target: f64) -> (Rule, Structure) {
-        if let Some(width) = self.wishes.ibound {
-            let rule = Rule { limit: f64::INFINITY, width, keep_zeros_together: false };
-            return (rule, Structure::new(model, rule));
-        }
-        let most = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
-        let fits = |s: &Structure| s.work() <= target && s.message_entries() as f64 <= most;
-        let rule = |limit: f64| Rule { limit, width: usize::MAX - 1, keep_zeros_together: false };
-        let mut limit = LEAST_LIMIT.max((target / model.d().max(1) as f64).log2().floor().exp2()).min(1e15);
-        let mut best = Structure::new(model, rule(limit));
-        while best.message_entries() as f64 > most && limit > 4.0 {
-            limit /= 2.0;
-            best = Structure::new(model, rule(limit));
-        }
-        while best.len() > model.d() {
-            let larger = Structure::new(model, rule(2.0 * limit));
-            if !fits(&larger) {
-                break;
-            }
-            limit *= 2.0;
-            best = larger;
-        }
-        (rule(limit), best)
-    }
-
-    fn find_state(&mut self, propagator: &mut Propagator<'_>) -> Result<(), StopReason> {
-        let empty = Vec::new();
-        let likely = self.found.marginals.as_ref().unwrap_or(&empty);
-        let mut poll = Poll::Monitor(self.monitor, self.until);
-        let mut stop = None;
-        let mut is_late = || {
-            stop = stop.or_else(|| poll.stop());
-            stop.is_some()
-        };
-        let mut state = feasible::search(propagator, likely, SEARCH_WORK, &mut is_late);
-        if let Some(state) = &mut state {
-            feasible::climb(self.model, state, &mut is_late);
-        }
-        self.found.is_stateless = state.is_none();
-        self.found.state = state;
-        stop.map_or(Ok(()), Err)
     }
 }

@@ -1,0 +1,88 @@
+//! How large tables may be: what memory holds, and what the time left pays for.
+
+use super::reduced::Reduced;
+use super::solve::Run;
+use super::structure::{Rule, Structure};
+
+/// Seconds a run takes when there is no limit.
+const PATIENCE_SECS: f64 = 60.0;
+
+/// Passes that a new stage must have time for.
+const WORTHWHILE_PASSES: f64 = 5.0;
+
+/// Growth of the tables from one stage to the next.
+pub(super) const GROWTH: f64 = 8.0;
+
+/// Size of tables below which a mini-bucket costs the same whatever it holds.
+const LEAST_LIMIT: f64 = 64.0;
+
+/// Bytes per message entry and side: the message, and the law above it in single precision.
+const MESSAGE_BYTES: f64 = 12.0;
+
+/// Share of the memory limit that messages may take.
+const MEMORY_SHARE: f64 = 0.7;
+
+impl Run<'_, '_, '_> {
+    /// Seconds left for improving.
+    pub(super) fn seconds_left(&self) -> f64 {
+        let limit = self.monitor.seconds_left().unwrap_or(f64::INFINITY);
+        let patience = PATIENCE_SECS - self.monitor.seconds();
+        if limit.is_finite() { limit } else { patience.max(0.0) }
+    }
+
+    /// About how large single tables may become in the end.
+    pub(super) fn final_limit(&self) -> f64 {
+        if let Some(width) = self.wishes.ibound {
+            return (width.min(60) as f64 + 1.0).exp2();
+        }
+        let affordable =
+            0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
+        let memory = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
+        // A few large tables take most of what there is.
+        (32.0 * affordable.min(memory) / self.model.d().max(1) as f64).max(16.0)
+    }
+
+    /// Work of the next stage, if there is time for it.
+    pub(super) fn next_target(&self, target: f64) -> Option<f64> {
+        if self.wishes.ibound.is_some() {
+            return None;
+        }
+        let per_entry = 2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs);
+        let affordable = 0.8 * self.seconds_left() / per_entry;
+        let next = (target * GROWTH).min(affordable);
+        (next >= 1.5 * target).then_some(next)
+    }
+
+    /// Splits buckets so that a pass takes about `target` of work and the tables fit the memory.
+    pub(super) fn fit(&mut self, model: &Reduced, target: f64) -> (Rule, Structure) {
+        let most = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
+        if let Some(mut width) = self.wishes.ibound {
+            loop {
+                let rule = Rule { limit: f64::INFINITY, width, keep_zeros_together: false };
+                let structure = Structure::new(model, rule);
+                if structure.message_entries() as f64 <= most || width == 0 {
+                    return (rule, structure);
+                }
+                width = (structure.largest.log2().min(width as f64) as usize).saturating_sub(1);
+                self.found.narrowed = Some(width);
+            }
+        }
+        let fits = |s: &Structure| s.work() <= target && s.message_entries() as f64 <= most;
+        let rule = |limit: f64| Rule { limit, width: usize::MAX - 1, keep_zeros_together: false };
+        let mut limit = LEAST_LIMIT.max((target / model.d().max(1) as f64).log2().floor().exp2()).min(1e15);
+        let mut best = Structure::new(model, rule(limit));
+        while best.message_entries() as f64 > most && limit > 4.0 {
+            limit /= 2.0;
+            best = Structure::new(model, rule(limit));
+        }
+        while best.len() > model.d() {
+            let larger = Structure::new(model, rule(2.0 * limit));
+            if !fits(&larger) {
+                break;
+            }
+            limit *= 2.0;
+            best = larger;
+        }
+        (rule(limit), best)
+    }
+}
