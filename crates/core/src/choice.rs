@@ -114,9 +114,14 @@ mod tests {
     use crate::query::map::Cuts;
     use crate::{Method, Pairwise, Rho, Solver};
 
-    fn names_round_trip<T: Choice + PartialEq + std::fmt::Debug>()
+    fn names_round_trip<T>()
     where
-        T: serde::Serialize + serde::de::DeserializeOwned + std::str::FromStr + std::fmt::Display,
+        T: Choice
+            + PartialEq
+            + std::fmt::Debug
+            + std::fmt::Display
+            + serde::Serialize
+            + serde::de::DeserializeOwned,
     {
         for &value in T::all() {
             assert_eq!(T::from_name(value.name()).unwrap(), value);
