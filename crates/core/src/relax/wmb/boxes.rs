@@ -5,6 +5,7 @@
 //! better assignment, and round that another box, with other variables fixed.
 
 use super::decode::decode;
+use super::orders::open_first;
 use super::partition::Builder;
 use super::reduced::Reduced;
 use super::structure::Rule;
@@ -53,13 +54,14 @@ impl Boxes {
         let root = propagator.trail().len();
         let mut is_fixed = vec![false; left.len()];
         let prices = self.prices(model.cardinalities());
-        let choose = |scope: &[u32], sizes: &[u32]| {
-            let price = |u: u32| prices[order[u as usize] as usize];
-            let open = scope.iter().copied().filter(|&u| sizes[u as usize] > 1);
-            open.min_by(|&a, &b| price(a).total_cmp(&price(b)).then(a.cmp(&b)))
-        };
         loop {
-            let reduced = Reduced::new(model, model.cardinalities(), order, &left);
+            let order = open_first(order, &left);
+            let choose = |scope: &[u32], sizes: &[u32]| {
+                let price = |u: u32| prices[order[u as usize] as usize];
+                let open = scope.iter().copied().filter(|&u| sizes[u as usize] > 1);
+                open.min_by(|&a, &b| price(a).total_cmp(&price(b)).then(a.cmp(&b)))
+            };
+            let reduced = Reduced::new(model, model.cardinalities(), &order, &left);
             let (structure, fixed) = Builder::new(&reduced, rule).build(choose);
             if fixed.is_empty() {
                 propagator.unwind(root);

@@ -22,6 +22,15 @@ pub(super) fn candidates(
     orders
 }
 
+/// `order` with the variables that have one state left at its end: a verifier wants tables no later than the first of
+/// all their variables, and these are in no table here.
+pub(super) fn open_first(order: &[u32], left: &[Vec<u32>]) -> Vec<u32> {
+    let is_open = |v: &u32| left[*v as usize].len() > 1;
+    let (mut open, rest): (Vec<u32>, Vec<u32>) = order.iter().partition(|v| is_open(v));
+    open.extend(rest);
+    open
+}
+
 /// The graph that joins variables of a common factor that both have a choice left.
 fn graph(model: &FactorModel, left: &[Vec<u32>]) -> Graph {
     let mut neighbours = vec![Vec::new(); model.d()];

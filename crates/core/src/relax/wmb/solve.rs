@@ -247,7 +247,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         propagator: &mut Propagator<'_>,
     ) -> Result<f64, StopReason> {
         let sizes = self.model.cardinalities();
-        let model = Reduced::new(self.model, sizes, order, &self.left);
+        let order = orders::open_first(order, &self.left);
+        let model = Reduced::new(self.model, sizes, &order, &self.left);
         self.has_zeros = model.has_zeros();
         let (rule, structure) = self.fit(&model, target);
         let layout = Arc::new(Layout { model, structure, allowed: None });
