@@ -22,8 +22,8 @@ const ALLOWED: (f64, f64) = (0.5, 0.1);
 /// Share of that overshoot after which the work is left: printing takes the rest.
 const LEAVE: f64 = 0.5;
 
-/// The same after a signal, in seconds.
-const LEAVE_AFTER_SIGNAL: f64 = 1.0;
+/// The same after a signal, in seconds: when there is a document to print, and when only the work itself can give one.
+const LEAVE_AFTER_SIGNAL: (f64, f64) = (1.0, 1.7);
 
 /// Stack of the thread that works; only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 20;
@@ -60,6 +60,10 @@ impl<P> Board<P> {
     /// Replaces the document.
     pub(crate) fn post(&self, document: P) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(document);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     fn take(&self) -> Option<P> {
@@ -133,7 +137,8 @@ impl Run {
         let seconds = self.start.elapsed().as_secs_f64();
         if let Some(since) = self.signals.seconds_since_caught() {
             deadline.cancel();
-            return (since > LEAVE_AFTER_SIGNAL).then(|| board.take().map_or(Ended::Nothing, Ended::Left));
+            let patience = if board.is_empty() { LEAVE_AFTER_SIGNAL.1 } else { LEAVE_AFTER_SIGNAL.0 };
+            return (since > patience).then(|| board.take().map_or(Ended::Nothing, Ended::Left));
         }
         let late = |limit: f64| seconds > limit + LEAVE * f64::max(ALLOWED.0, ALLOWED.1 * limit);
         if self.limit.is_some_and(late) { board.take().map(Ended::Left) } else { None }

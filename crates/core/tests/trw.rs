@@ -263,7 +263,11 @@ fn message_passing_that_does_not_converge_is_only_an_estimate() {
         _ => Flow::Stop,
     });
     let report = report.unwrap();
-    assert_eq!((report.outcome.exit_code(), report.record.results[0].phi.upper), (130, None));
+    // What was stopped gives what the coefficients alone prove.
+    let result = &report.record.results[0];
+    assert_eq!(report.outcome.exit_code(), 130);
+    assert!(result.reason.as_ref().unwrap().contains("coefficients"), "{:?}", result.reason);
+    assert!(result.phi.upper.unwrap() >= brute_force(&model.polynomial().unwrap(), 1.0).lo);
 }
 
 #[test]
