@@ -40,7 +40,7 @@ pub fn run(plan: &Plan, observer: &mut dyn Observer) -> Result<Comparison> {
     let mut models = Vec::new();
     let mut exit_code = 0;
     for &d in &plan.sizes {
-        let draw = GenerateSpec { d, ..plan.draw.clone() };
+        let draw = GenerateSpec { d, ..plan.draw };
         let model = Model::from(generate(&draw).with_context(|| format!("--d {d}"))?);
         let mut request = BoundRequest::default();
         request.methods = MethodChoice::All;

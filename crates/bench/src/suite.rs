@@ -104,8 +104,8 @@ fn collect(folder: &Path, models: &mut Vec<PathBuf>) -> Result<()> {
 fn one(plan: &Plan, path: &Path, observer: &mut dyn Observer) -> Row {
     let start = std::time::Instant::now();
     let beside = |suffix: &str| PathBuf::from(format!("{}.{suffix}", path.display()));
-    let mut options = ReadOptions::default();
-    options.evidence = Some(beside("evid")).filter(|p| p.is_file());
+    let evidence = Some(beside("evid")).filter(|p| p.is_file());
+    let options = ReadOptions { evidence, ..ReadOptions::default() };
     let mut request = BoundRequest::default();
     request.settings = plan.settings.clone();
     request.settings.time_limit_secs = Some(plan.time_limit);

@@ -134,7 +134,7 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
     /// The run of one lane: even lanes start from scratch, odd ones from elites.
     fn breed(&self, generation: usize, lane: usize, sweeps: usize) -> Run<L> {
         let mut random = Random::new(self.effort.seed, (generation * LANES + lane) as u64);
-        let scratch = lane % 2 == 0 || self.elites.is_empty();
+        let scratch = lane.is_multiple_of(2) || self.elites.is_empty();
         let (start, heat) = match scratch {
             true => (self.uniform(&mut random), 1.0),
             false => (self.child(&mut random), CHILD_HEAT),

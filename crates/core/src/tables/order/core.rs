@@ -243,7 +243,7 @@ mod tests {
             let mut lists = vec![Vec::new(); n];
             for i in 0..n {
                 for j in i + 1..n {
-                    if rng.next() % 6 == 0 {
+                    if rng.next().is_multiple_of(6) {
                         lists[i].push(j as u32);
                         lists[j].push(i as u32);
                     }
