@@ -201,6 +201,7 @@ fn altered_files_are_rejected_or_still_true() {
         }
     }
     println!("checker: {count} bit flips, {rejected} rejected, the rest still true");
+    assert!(5 * rejected > 3 * count, "only {rejected} of {count} rejected");
 }
 
 fn check_line(stdout: &[u8], f: &Polynomial) {

@@ -76,7 +76,7 @@ fn every_certificate_of_a_run_is_accepted() {
             accepted += 1;
         }
     }
-    println!("checker: {accepted} certificates of runs accepted");
+    tally(3, "certificates of runs that the checker accepts", accepted);
     assert!(accepted > 3 * count, "{accepted} of {count} models");
 }
 

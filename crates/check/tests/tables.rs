@@ -158,6 +158,7 @@ fn table_proofs_are_accepted_and_false_claims_are_not() {
             false_claims += 1;
         }
     }
+    tally(3, "proofs about tables that the checker accepts", accepted);
     println!("checker: {accepted} table proofs accepted, {false_claims} false claims rejected");
     assert!(accepted * 10 > count * 8, "{accepted} of {count}");
 }

@@ -47,6 +47,7 @@ fn random_table_proofs_are_true_on_both_sides() {
             assert!(lower, "{what}: {:?}", certificate.verify_lower_tables(&model));
         }
     }
+    tally(1, "random proofs about tables", count);
     println!("tables: {count} random proofs, {uppers} upper and {lowers} lower bounds proved, all true");
     assert!(uppers * 10 > count * 8 && lowers * 2 > count, "{uppers} {lowers} of {count}");
 }
@@ -204,6 +205,7 @@ fn altered_table_proofs_are_rejected_or_still_true() {
         kept += usize::from(upper || lower);
         rejected += usize::from(!upper && !lower);
     }
+    tally(3, "altered proofs about tables", count);
     println!("altered table proofs: {count}, {rejected} rejected, {kept} still true");
     assert!(rejected * 10 > count && kept * 10 > count, "{rejected} {kept} of {count}");
 }
