@@ -43,7 +43,7 @@ fn ternary(folder: &Folder, d: usize) -> std::path::PathBuf {
     let term = |i: usize| {
         let mut set = [i, (i + 1) % d, (i + 7) % d];
         set.sort_unstable();
-        format!("[[{},{},{}],{}]", set[0], set[1], set[2], if i % 3 == 0 { 0.8 } else { -0.6 })
+        format!("[[{},{},{}],{}]", set[0], set[1], set[2], if i.is_multiple_of(3) { 0.8 } else { -0.6 })
     };
     let terms: Vec<String> = (0..d).map(term).collect();
     folder.write(&format!("ternary{d}.json"), &format!("{{\"d\":{d},\"terms\":[{}]}}", terms.join(",")))
