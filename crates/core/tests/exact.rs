@@ -457,7 +457,7 @@ fn a_network_without_evidence_below_sums_to_nothing() {
                 scope.push(p)
             }
         });
-        let row = |k: usize| if k % 2 == 0 { third } else { (2f64 / 3.0).ln() };
+        let row = |k: usize| if k.is_multiple_of(2) { third } else { (2f64 / 3.0).ln() };
         let table: Vec<f64> = (0..1 << scope.len()).map(row).collect();
         network.push(&scope, &table).unwrap();
     }
