@@ -74,14 +74,15 @@ fn pair(low: &mut [f64], high: &mut [f64], weight: f64, message: &mut [f64], wan
         let a = map(&load(&low[start..], width, 0.0), |t| t * inverse);
         let b = map(&load(&high[start..], width, 0.0), |t| t * inverse);
         let top = zip(&a, &b, |a, b| if b > a { b } else { a });
-        let total = map(&ratio(&a, &b), |e| 1.0 + e);
+        let e = ratio(&a, &b);
+        let total = map(&e, |e| 1.0 + e);
         let log = log_lanes(&total);
         let finite = zip(&top, &log, |t, l| weight * (t + l));
         let m = zip(&top, &finite, |t, m| if t.abs() <= f64::MAX { m } else { f64::NEG_INFINITY });
         message[start..start + width].copy_from_slice(&m[..width]);
         if want_law {
             let share = zip(&top, &total, |t, s| if t.abs() <= f64::MAX { 1.0 / s } else { 0.0 });
-            let rest = zip(&share, &total, |p, s| p * (s - 1.0));
+            let rest = zip(&share, &e, |p, e| p * e);
             let is_high: [bool; LANES] = std::array::from_fn(|k| b[k] > a[k]);
             for k in 0..width {
                 low[start + k] = if is_high[k] { rest[k] } else { share[k] };
