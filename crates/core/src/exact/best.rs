@@ -19,10 +19,11 @@ impl Elimination<'_> {
         let mut choices: Vec<Option<Choices>> = (0..d).map(|_| None).collect();
         for &p in &self.plan.schedule {
             let p = p as usize;
-            poll(monitor)?;
             let tables = self.tables(p, &buckets, &messages);
             let shape = self.shape(p);
-            let (data, choice) = maximise_out(&shape, &tables, &self.plan.states, self.pool);
+            let stop = &mut || monitor.interrupted().is_some();
+            let (data, choice) = maximise_out(&shape, &tables, &self.plan.states, self.pool, stop);
+            poll(monitor)?;
             self.plan.children[p].iter().for_each(|&c| messages[c as usize] = None);
             let table = Table { scope: shape.scope, data, domain: Domain::Log, highest: 0.0, lowest: 0.0 };
             messages[p] = Some(Message { table, exponent: 0, offset: 0.0 });

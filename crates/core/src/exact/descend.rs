@@ -3,7 +3,7 @@
 use super::eliminate::{Elimination, Message, Upward, poll};
 use crate::error::Result;
 use crate::observer::Monitor;
-use crate::tables::linear;
+use crate::tables::linear::{self, Given, Stop};
 use crate::tables::log;
 use crate::tables::order::interaction_graph;
 use crate::tables::spare::Spare;
@@ -36,7 +36,6 @@ impl Elimination<'_> {
             Moments { graph: interaction_graph(self.model), pairs: BTreeMap::new(), energy: 0.0 };
         for &p in self.plan.schedule.iter().rev() {
             let p = p as usize;
-            poll(monitor)?;
             let over = match self.plan.parent[p] {
                 None => vec![1.0],
                 Some(_) => std::mem::take(&mut above[p]),
@@ -49,13 +48,14 @@ impl Elimination<'_> {
             if targets.is_empty() {
                 targets.push(vec![p as u32]);
             }
-            let mut beliefs = self.beliefs(p, &up, &message, &over, &targets, &mut spare);
+            let stop = &mut || monitor.interrupted().is_some();
+            let mut beliefs = self.beliefs(p, &up, (&message, &over), &targets, &mut spare, stop);
+            poll(monitor)?;
             spare.give(message.table.data);
             spare.give(over);
-            let total = normalise(&mut beliefs);
+            normalise(&mut beliefs);
             let v = self.plan.order[p] as usize;
             states[v] = self.marginal(p as u32, &targets, &beliefs);
-            debug_assert!(total > 0.0);
             for (k, belief) in beliefs.into_iter().enumerate() {
                 match children.get(k) {
                     Some(&child) => above[child as usize] = belief,
@@ -75,29 +75,22 @@ impl Elimination<'_> {
         &self,
         p: usize,
         up: &Upward,
-        message: &Message,
-        over: &[f64],
+        (message, over): (&Message, &[f64]),
         targets: &[Vec<u32>],
         spare: &mut Spare,
+        stop: Stop<'_>,
     ) -> Vec<Vec<f64>> {
         let (shape, states) = (self.shape(p), &self.plan.states);
         let tables = self.tables(p, &up.buckets, &up.messages);
         if fits_numbers(tables.iter().copied()) {
-            return linear::beliefs(
-                &shape,
-                &tables,
-                (&message.table.data, -message.exponent),
-                over,
-                targets,
-                states,
-                spare,
-            );
+            let message = Given { message: &message.table.data, exponent: -message.exponent, above: over };
+            return linear::beliefs(&shape, &tables, message, targets, states, spare, stop);
         }
         let logs: Vec<Table> = tables.iter().map(|t| t.logs().0).collect();
         let tables: Vec<&Table> = logs.iter().collect();
         let mut sums = message.table.logs().0.data;
         sums.iter_mut().for_each(|x| *x += message.offset);
-        log::beliefs(&shape, &tables, &sums, over, targets, states)
+        log::beliefs(&shape, &tables, (&sums, over), targets, states, stop)
     }
 
     /// The marginal of the variable at p, from the smallest table that has it.
@@ -121,17 +114,12 @@ impl Elimination<'_> {
     }
 }
 
-/// Makes every table sum to one; returns the sum of the first.
-fn normalise(beliefs: &mut [Vec<f64>]) -> f64 {
-    let mut first = 0.0;
-    for (k, belief) in beliefs.iter_mut().enumerate() {
-        let total = sum(belief);
-        if k == 0 {
-            first = total;
-        }
-        belief.iter_mut().for_each(|x| *x /= total);
+/// Makes every table sum to one.
+fn normalise(beliefs: &mut [Vec<f64>]) {
+    for belief in beliefs {
+        let inverse = 1.0 / sum(belief);
+        belief.iter_mut().for_each(|x| *x *= inverse);
     }
-    first
 }
 
 /// What factors' marginals add up to.

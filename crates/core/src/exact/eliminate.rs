@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::tables::buckets::Buckets;
-use crate::tables::linear::{self, Pool};
+use crate::tables::linear::{self, Pool, Stop};
 use crate::tables::log;
 use crate::tables::plan::Plan;
 use crate::tables::spare::Spare;
@@ -104,7 +104,11 @@ impl Elimination<'_> {
                 poll(monitor)?;
             }
             let tables = self.tables(p, &buckets, &messages);
-            let scaled = self.sum_out(p, &tables, &mut ledger.roundings, &mut spare);
+            let stop = &mut || monitor.interrupted().is_some();
+            let scaled = self.sum_out(p, &tables, &mut ledger.roundings, &mut spare, stop);
+            if entries > POLL_ENTRIES {
+                poll(monitor)?;
+            }
             ledger.add(&scaled);
             if scaled.table.is_impossible() {
                 return Ok(Upward::impossible(buckets, d));
@@ -140,19 +144,26 @@ impl Elimination<'_> {
     }
 
     /// The message of the bucket at p.
-    fn sum_out(&self, p: usize, tables: &[&Table], roundings: &mut f64, spare: &mut Spare) -> Scaled {
+    fn sum_out(
+        &self,
+        p: usize,
+        tables: &[&Table],
+        roundings: &mut f64,
+        spare: &mut Spare,
+        stop: Stop<'_>,
+    ) -> Scaled {
         let (shape, states) = (self.shape(p), &self.plan.states);
         if fits_numbers(tables.iter().copied()) {
             // A product of all tables and a sum over all states.
             *roundings += (tables.len() + shape.states) as f64;
             let memory = spare.take(shape.size());
-            let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool);
+            let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool, stop);
             return Table::from_numbers(shape.scope, data, extremes);
         }
         let logs: Vec<(Table, f64)> = tables.iter().map(|t| t.logs()).collect();
         let tables: Vec<&Table> = logs.iter().map(|t| &t.0).collect();
         *roundings += logs.iter().map(|t| t.1).sum::<f64>() + log::roundings(&tables, shape.states);
-        let data = log::sum_out(&shape, &tables, states, self.pool);
+        let data = log::sum_out(&shape, &tables, states, self.pool, stop);
         Table::from_logs(shape.scope, data)
     }
 }

@@ -23,13 +23,14 @@ pub(crate) fn sum_out(
     states: &[u32],
     mut data: Vec<f64>,
     pool: &Pool,
+    stop: Stop<'_>,
 ) -> (Vec<f64>, (f64, f64)) {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     data.resize(shape.size(), 0.0);
     let per_task = (TASK / shape.chunk).max(1);
     let mut extremes = vec![(f64::INFINITY, 0.0f64); shape.chunks.div_ceil(per_task)];
-    let tasks = data.chunks_mut(per_task * shape.chunk).zip(&mut extremes).enumerate().collect();
-    for_each(pool, tasks, |(number, (task, extreme))| {
+    let tasks = data.chunks_mut(per_task * shape.chunk).zip(&mut extremes).enumerate();
+    for_each(pool, tasks, per_task * shape.chunk * shape.states, stop, |(number, (task, extreme))| {
         let mut scratch = Scratch::new(shape.chunk);
         for (k, out) in task.chunks_exact_mut(shape.chunk).enumerate() {
             product::<true>(&views, (number * per_task + k, 0), 1.0, out, &mut scratch);
@@ -116,16 +117,24 @@ fn positive_range(values: &[f64]) -> (f64, f64) {
     (low, most.into_iter().chain(rest.iter().copied()).fold(0.0, f64::max))
 }
 
+/// What turns products of tables into probabilities: the law of those that stay, the message, and the
+/// exponent of what was taken out of it, with the sign changed.
+pub(crate) struct Given<'a> {
+    pub(crate) message: &'a [f64],
+    pub(crate) exponent: i64,
+    pub(crate) above: &'a [f64],
+}
+
 /// `P(x, y) = P(x | y) P(y)` over the bucket, with `P(x | y)` the product of `tables` times `2^exponent`
 /// over `message`, added up over the variables missing in each of `targets`, scopes within the bucket.
 pub(crate) fn beliefs(
     shape: &Shape,
     tables: &[&Table],
-    (message, exponent): (&[f64], i64),
-    above: &[f64],
+    Given { message, exponent, above }: Given<'_>,
     targets: &[Vec<u32>],
     states: &[u32],
     spare: &mut Spare,
+    stop: Stop<'_>,
 ) -> Vec<Vec<f64>> {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let layouts: Vec<Layout> = targets.iter().map(|scope| Layout::new(shape, scope, states)).collect();
@@ -133,7 +142,11 @@ pub(crate) fn beliefs(
     let mut scratch = Scratch::new(shape.chunk);
     let mut belief = vec![0.0; shape.chunk];
     let mut ratio = vec![0.0; shape.chunk];
+    let pause = (SLAB / (shape.chunk * shape.states)).max(1);
     for chunk in 0..shape.chunks {
+        if chunk % pause == pause - 1 && stop() {
+            break;
+        }
         let here = chunk * shape.chunk..(chunk + 1) * shape.chunk;
         let pairs = above[here.clone()].iter().zip(&message[here]);
         ratio.iter_mut().zip(pairs).for_each(|(r, (a, m))| *r = if *m > 0.0 { a / m } else { 0.0 });
@@ -148,10 +161,29 @@ pub(crate) fn beliefs(
     out
 }
 
-/// Runs tasks on the pool, in any order.
-pub(crate) fn for_each<T: Send>(pool: &Pool, tasks: Vec<T>, work: impl Fn(T) + Send + Sync) {
-    match pool {
-        Some(pool) if tasks.len() > 1 => pool.install(|| tasks.into_par_iter().for_each(work)),
-        _ => tasks.into_iter().for_each(work),
+/// Asked between slabs of work whether to stop.
+pub(crate) type Stop<'a> = &'a mut dyn FnMut() -> bool;
+
+/// Entries of a bucket between two questions: some twenty milliseconds.
+const SLAB: usize = 1 << 24;
+
+/// Runs tasks of `entries` entries each on the pool, in any order; what is left when `stop` says so is not done.
+pub(crate) fn for_each<T: Send>(
+    pool: &Pool,
+    tasks: impl Iterator<Item = T>,
+    entries: usize,
+    stop: Stop<'_>,
+    work: impl Fn(T) + Send + Sync,
+) {
+    let mut tasks = tasks.peekable();
+    while tasks.peek().is_some() {
+        let slab: Vec<T> = tasks.by_ref().take((SLAB / entries.max(1)).max(1)).collect();
+        match pool {
+            Some(pool) if slab.len() > 1 => pool.install(|| slab.into_par_iter().for_each(&work)),
+            _ => slab.into_iter().for_each(&work),
+        }
+        if tasks.peek().is_some() && stop() {
+            return;
+        }
     }
 }

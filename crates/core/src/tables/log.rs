@@ -1,6 +1,6 @@
 //! The same loops on logarithms: for buckets whose products leave the range of numbers, and for the maximum.
 
-use super::linear::{Pool, for_each};
+use super::linear::{Pool, Stop, for_each};
 use super::spare::Spare;
 use super::table::Table;
 use super::view::{Layout, Shape, View, scatter};
@@ -8,14 +8,24 @@ use crate::exact::vector::{LOG_ADD_ULPS, exp_all, log_add_all};
 
 /// Entries that one thread takes at a time.
 const TASK: usize = 1 << 13;
+/// Entries between two questions whether to stop: some tens of milliseconds.
+const SLAB: usize = 1 << 21;
+/// An entry takes about this many times as long as one of numbers.
+const COSTLIER: usize = 8;
 
 /// `log sum_x exp(sum_t t(x, y))` for every state y of those that stay.
-pub(crate) fn sum_out(shape: &Shape, tables: &[&Table], states: &[u32], pool: &Pool) -> Vec<f64> {
+pub(crate) fn sum_out(
+    shape: &Shape,
+    tables: &[&Table],
+    states: &[u32],
+    pool: &Pool,
+    stop: Stop<'_>,
+) -> Vec<f64> {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let mut data = vec![f64::NEG_INFINITY; shape.size()];
     let per_task = (TASK / shape.chunk).max(1);
-    let tasks = data.chunks_mut(per_task * shape.chunk).enumerate().collect();
-    for_each(pool, tasks, |(number, task)| {
+    let tasks = data.chunks_mut(per_task * shape.chunk).enumerate();
+    for_each(pool, tasks, COSTLIER * per_task * shape.chunk * shape.states, stop, |(number, task)| {
         let (mut total, mut gathered) = (vec![0.0; shape.chunk], vec![0.0; shape.chunk]);
         let mut sum = vec![0.0; shape.chunk];
         for (k, out) in task.chunks_exact_mut(shape.chunk).enumerate() {
@@ -60,12 +70,13 @@ pub(crate) fn maximise_out(
     tables: &[&Table],
     states: &[u32],
     pool: &Pool,
+    stop: Stop<'_>,
 ) -> (Vec<f64>, Choices) {
     if shape.states <= 256 {
-        let (data, choices) = maximise(shape, tables, states, pool, |state| state as u8);
+        let (data, choices) = maximise(shape, tables, states, pool, stop, |state| state as u8);
         (data, Choices::Narrow(choices))
     } else {
-        let (data, choices) = maximise(shape, tables, states, pool, |state| state as u32);
+        let (data, choices) = maximise(shape, tables, states, pool, stop, |state| state as u32);
         (data, Choices::Wide(choices))
     }
 }
@@ -75,14 +86,15 @@ fn maximise<C: Copy + Default + Send>(
     tables: &[&Table],
     states: &[u32],
     pool: &Pool,
+    stop: Stop<'_>,
     name: impl Fn(usize) -> C + Sync,
 ) -> (Vec<f64>, Vec<C>) {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let mut data = vec![f64::NEG_INFINITY; shape.size()];
     let mut choices = vec![C::default(); shape.size()];
     let len = (TASK / shape.chunk).max(1) * shape.chunk;
-    let tasks = data.chunks_mut(len).zip(choices.chunks_mut(len)).enumerate().collect();
-    for_each(pool, tasks, |(number, (task, choice))| {
+    let tasks = data.chunks_mut(len).zip(choices.chunks_mut(len)).enumerate();
+    for_each(pool, tasks, 2 * len * shape.states, stop, |(number, (task, choice))| {
         let (mut total, mut gathered) = (vec![0.0; shape.chunk], vec![0.0; shape.chunk]);
         let rows = task.chunks_exact_mut(shape.chunk).zip(choice.chunks_exact_mut(shape.chunk));
         for (k, (out, choice)) in rows.enumerate() {
@@ -102,16 +114,20 @@ fn maximise<C: Copy + Default + Send>(
 pub(crate) fn beliefs(
     shape: &Shape,
     tables: &[&Table],
-    message: &[f64],
-    above: &[f64],
+    (message, above): (&[f64], &[f64]),
     targets: &[Vec<u32>],
     states: &[u32],
+    stop: Stop<'_>,
 ) -> Vec<Vec<f64>> {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
     let layouts: Vec<Layout> = targets.iter().map(|scope| Layout::new(shape, scope, states)).collect();
     let mut out = Spare::default().zeros(targets, states);
     let (mut total, mut gathered) = (vec![0.0; shape.chunk], vec![0.0; shape.chunk]);
+    let pause = (SLAB / (shape.chunk * shape.states)).max(1);
     for chunk in 0..shape.chunks {
+        if chunk % pause == pause - 1 && stop() {
+            break;
+        }
         let here = chunk * shape.chunk..(chunk + 1) * shape.chunk;
         for state in 0..shape.states {
             add_up(&views, chunk, state, &mut total, &mut gathered);
