@@ -69,11 +69,11 @@ fn in_order(
         if results.iter().any(cancelled)
             || observer.observe(&Progress::at(start.elapsed().as_secs_f64())) == Flow::Stop
         {
-            results.push(job.from_coefficients(method, StopReason::Cancelled)?);
+            results.push(job.by_coefficients(method, StopReason::Cancelled)?);
             continue;
         }
         if let Some(stop) = ends.stop() {
-            results.push(job.from_coefficients(method, stop)?);
+            results.push(job.by_coefficients(method, stop)?);
             continue;
         }
         observer.begin(method);

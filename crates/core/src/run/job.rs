@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
         let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
         match attempt {
             Err(Error::NotApplicable(why)) => refused(why),
-            Err(Error::Interrupted(stop)) => self.from_coefficients(method, stop),
+            Err(Error::Interrupted(stop)) => self.by_coefficients(method, stop),
             // Only a method the user named may end the whole job.
             Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
             Err(error @ Error::Features(_))
@@ -149,7 +149,7 @@ impl<'a> Job<'a> {
     }
 
     /// What the coefficients alone prove, for a method that was stopped before it had anything of its own.
-    pub(super) fn from_coefficients(&self, method: Method, stop: StopReason) -> Result<Outcome> {
+    pub(super) fn by_coefficients(&self, method: Method, stop: StopReason) -> Result<Outcome> {
         if self.impossible {
             return Ok(self.impossible(method));
         }
@@ -189,7 +189,7 @@ impl<'a> Job<'a> {
         let waiting = if results.is_empty() && waiting.is_empty() { &first[..] } else { waiting };
         let done = results.iter().map(|(record, _)| (record.clone(), None));
         let rest = waiting.iter().map(|&method| {
-            let (record, _) = self.from_coefficients(method, StopReason::TimeLimit)?;
+            let (record, _) = self.by_coefficients(method, StopReason::TimeLimit)?;
             Ok((record, None))
         });
         let rest = rest.collect::<Result<Vec<_>>>()?;
@@ -206,7 +206,7 @@ impl<'a> Job<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
         match self.exact(wanted, settings, observer) {
-            Err(Error::Interrupted(stop)) => self.from_coefficients(Method::Exact, stop),
+            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
             other => other,
         }
     }

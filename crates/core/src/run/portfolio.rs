@@ -177,7 +177,7 @@ pub(super) fn run(
     if portfolio.results.is_empty() {
         // The time was used up before the first method, by reading say, or the user stopped the run.
         let stop = ends.stop().unwrap_or(StopReason::Cancelled);
-        portfolio.results.push(job.from_coefficients(Method::MeanField, stop)?);
+        portfolio.results.push(job.by_coefficients(Method::MeanField, stop)?);
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
