@@ -12,7 +12,7 @@ use crate::spectrum::{maximum, minimum, radius};
 use crate::sums::eliminate;
 use crate::tangent::{metric_matrix, tangent};
 use crate::weighted::{Side, Tables, replay};
-use crate::{bethe, blocks, cost, forest, sparse, states};
+use crate::{bethe, blocks, cost, forest, parts, sparse, states};
 use std::collections::BTreeMap;
 
 /// A bound, on phi or on eps log Z, as its proof has it.
@@ -250,16 +250,30 @@ pub(crate) fn lower(
         return Ok(Bound::LogZ(value.lo));
     }
     let terms = subject.polynomial(None)?;
-    let d = states.len();
-    let entropy = entropy(eps, states);
     let value = match witness {
+        Witness::Parts(spins, parts) => parts::value(spins, parts, &terms, states.len(), eps, limits)?,
+        _ => phi(witness, &terms, states.len(), eps, limits)?,
+    };
+    Ok(Bound::Phi(value.lo))
+}
+
+/// The value on phi of a witness about a polynomial of `d` spins.
+pub(crate) fn phi(
+    witness: &Witness,
+    terms: &Terms,
+    d: usize,
+    eps: f64,
+    limits: &Limits,
+) -> Result<Interval, Stop> {
+    let entropy = entropy(eps, &vec![2; d]);
+    Ok(match witness {
         Witness::Point(spins) => {
             require(spins.len() == d, "the witness has the wrong number of spins")?;
             let sign = |set: &Set| set.iter().map(|&i| spins[i]).product::<i8>();
             let value = terms.iter().fold(ZERO, |sum, (s, v)| sum + if sign(s) > 0 { *v } else { -*v });
             value - entropy
         }
-        Witness::Product(means) => spin_product(means, &terms, eps)?,
+        Witness::Product(means) => spin_product(means, terms, eps)?,
         Witness::Forest(g) => {
             require(eps > 0.0, "a forest witness needs eps > 0")?;
             let mut law = forest::Forest::new(g, d, eps)?;
@@ -272,11 +286,10 @@ pub(crate) fn lower(
             }
             value
         }
-        Witness::Elimination(order) => eliminate(&terms, order, d, eps, limits)? - entropy,
-        Witness::Bethe(point) => bethe::value(point, &terms, d, eps)? - entropy,
+        Witness::Elimination(order) => eliminate(terms, order, d, eps, limits)? - entropy,
+        Witness::Bethe(point) => bethe::value(point, terms, d, eps)? - entropy,
         _ => return Err("this witness is about tables".into()),
-    };
-    Ok(Bound::Phi(value.lo))
+    })
 }
 
 /// Independent spins with given means.

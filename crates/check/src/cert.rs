@@ -87,6 +87,8 @@ pub(crate) enum Witness {
     Bethe(Bethe),
     /// Blocks and one row of fields per variable.
     Blocks(Vec<Vec<usize>>, Vec<Vec<f64>>),
+    /// Fixed spins and one witness per assignment of them.
+    Parts(Vec<usize>, Vec<Witness>),
 }
 
 /// A locally consistent point of a balanced pairwise model.
@@ -199,6 +201,18 @@ fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
             Witness::Bethe(Bethe { means, correlations: floats.take(edges.len())?, edges, flips })
         }
         "blocks" => Witness::Blocks(lists(json.field("blocks")?)?, rows(json, floats)?),
+        "parts" => {
+            let spins = json.field("spins")?.indices()?;
+            let d = floats.d;
+            floats.d = d.checked_sub(spins.len()).ok_or("parts fix too many spins")?;
+            let mut parts = Vec::new();
+            for part in json.field("parts")?.list()? {
+                require(name(part, "witness")? != "parts", "a part has parts of its own")?;
+                parts.push(witness(part, floats)?);
+            }
+            floats.d = d;
+            Witness::Parts(spins, parts)
+        }
         other => return Err(format!("unknown witness `{other}`")),
     })
 }

@@ -15,6 +15,7 @@ mod interval;
 mod json;
 mod limits;
 mod model;
+mod parts;
 mod soft;
 mod sparse;
 mod spectrum;

@@ -3,6 +3,7 @@
 mod proofs;
 
 use proofs::{Random, brute_force, cases, random_grid, random_ising};
+use zbound::certify::Witness;
 use zbound::relax::{Bethe, Relaxation};
 use zbound::{
     Error, Features, Flow, Ising, Polynomial, Problem, Progress, Settings, Solution, StopReason, VarSet,
@@ -83,15 +84,39 @@ fn frustrated_and_larger_terms_are_refused_with_a_reason() {
 }
 
 #[test]
-fn bounds_do_not_fall_with_more_iterations() {
+fn a_finished_solve_is_at_least_as_good_as_one_that_was_cut_short() {
     let mut random = Random(43);
     for case in 0..40 {
         let problem = problem(balanced(&mut random, 9, 1.0), 0.7);
-        let after =
-            |n| lower(&Bethe.solve(&problem, &Settings::default().with_max_iterations(Some(n))).unwrap());
-        let bounds = [1, 2, 8, 40, 400].map(after);
-        // Up to the rounding of the proof.
-        assert!(bounds.windows(2).all(|w| w[0] <= w[1] + 1e-12 * w[1].abs()), "case {case}: {bounds:?}");
+        let after = |n| lower(&Bethe.solve(&problem, &Settings::default().with_max_iterations(n)).unwrap());
+        let finished = after(None);
+        for n in [1, 2, 8, 40] {
+            let short = after(Some(n));
+            // Other spins may be fixed when an ascent is cut short: only what is lost for good counts.
+            assert!(
+                short <= finished + 1e-2,
+                "case {case}: {short} after {n} iterations, {finished} in the end"
+            );
+        }
+    }
+}
+
+#[test]
+fn both_modes_of_a_strong_magnet_count() {
+    let mut random = Random(45);
+    for case in 0..20 {
+        let d = 12;
+        let fields: Vec<f64> = (0..d).map(|_| random.between(-0.05, 0.05)).collect();
+        let mut couplings = Vec::new();
+        for i in 0..d {
+            (i + 1..d).for_each(|j| couplings.push((i, j, random.between(0.0, 0.5))));
+        }
+        let problem = problem(Ising::new(d, &fields, &couplings).unwrap(), 1.0);
+        let exact = brute_force(problem.polynomial(), 1.0);
+        let solution = Bethe.solve(&problem, &Settings::default()).unwrap();
+        assert!(matches!(solution.certificate.as_ref().unwrap().witness, Some(Witness::Parts { .. })));
+        let gap = exact.hi - lower(&solution);
+        assert!((0.0..0.05).contains(&gap), "case {case}: gap {gap}");
     }
 }
 

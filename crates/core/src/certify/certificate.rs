@@ -197,6 +197,14 @@ pub enum Witness {
         /// Per variable one value a state, added to f inside its block.
         fields: Vec<Vec<f64>>,
     },
+    /// Disjoint parts of the cube, one per assignment of a few spins: log Z is the log of the sum of theirs.
+    Parts {
+        /// The spins that are fixed, each once.
+        spins: Vec<u32>,
+        /// One witness per assignment, about the polynomial of the remaining spins in their order: `spins[p]` is +1 in
+        /// part k when bit p of k is set. None of them has parts again.
+        parts: Vec<Witness>,
+    },
 }
 
 impl Witness {
@@ -206,7 +214,7 @@ impl Witness {
             Witness::Tables { .. } | Witness::States { .. } => true,
             Witness::StateProduct { .. } | Witness::Blocks { .. } => true,
             Witness::Product { .. } | Witness::Forest { .. } | Witness::Point { .. } => false,
-            Witness::Elimination { .. } | Witness::Bethe { .. } => false,
+            Witness::Elimination { .. } | Witness::Bethe { .. } | Witness::Parts { .. } => false,
         }
     }
 }

@@ -70,6 +70,7 @@ enum WitnessHeader {
     StateProduct { sizes: Vec<u32> },
     Bethe { edges: Vec<[u32; 2]>, flips: Vec<i8> },
     Blocks { blocks: Vec<Vec<u32>>, sizes: Vec<u32> },
+    Parts { spins: Vec<u32>, parts: Vec<WitnessHeader> },
 }
 
 impl Header {
@@ -253,6 +254,10 @@ impl WitnessHeader {
             Witness::Blocks { blocks, fields } => {
                 WitnessHeader::Blocks { blocks: blocks.clone(), sizes: push_rows(fields, floats) }
             }
+            Witness::Parts { spins, parts } => WitnessHeader::Parts {
+                spins: spins.clone(),
+                parts: parts.iter().map(|part| WitnessHeader::new(part, floats)).collect(),
+            },
         }
     }
 
@@ -276,6 +281,13 @@ impl WitnessHeader {
             }
             WitnessHeader::Blocks { blocks, sizes } => {
                 Witness::Blocks { blocks, fields: read_rows(&sizes, source)? }
+            }
+            WitnessHeader::Parts { spins, parts } => {
+                let d = source.d;
+                source.d = d.checked_sub(spins.len()).ok_or_else(|| malformed("parts fix too many spins"))?;
+                let parts = parts.into_iter().map(|part| part.read(source)).collect::<Result<_>>()?;
+                source.d = d;
+                Witness::Parts { spins, parts }
             }
         })
     }

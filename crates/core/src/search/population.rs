@@ -29,6 +29,9 @@ const COLD: f64 = 0.03;
 /// First temperature of a run that starts from good assignments, as a share of a run from scratch's.
 const CHILD_HEAT: f64 = 0.4;
 
+/// Looks at every assignment of a small model.
+const LOOKS: f64 = 64.0;
+
 /// How much to search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
@@ -76,9 +79,13 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         pulls.sort_by(f64::total_cmp);
         let quantile = |share: f64| pulls.get((share * pulls.len() as f64) as usize).copied().unwrap_or(0.0);
         let (low, high) = (quantile(0.1), quantile(0.9));
+        // Few assignments are not worth more looks than a multiple of their number.
+        let bits: f64 = (0..landscape.d()).map(|i| f64::from(landscape.cardinality(i)).log2()).sum();
+        let all = LOOKS * landscape.d() as f64 * bits.min(60.0).exp2();
+        let visits = effort.visits.min(all as u64);
         Population {
             landscape,
-            effort,
+            effort: Effort { visits, ..effort },
             hot: HOT * high,
             cold: COLD * low,
             least: 1e-12 * pulls.last().copied().unwrap_or(0.0),

@@ -128,7 +128,7 @@ impl Landscape for Monomials {
         let value = |t: usize| {
             let members = &terms.members[terms.member_start[t]..terms.member_start[t + 1]];
             let down = members.iter().filter(|&&i| states[i as usize] == 0).count();
-            if down % 2 == 0 { terms.coefficient[t] } else { -terms.coefficient[t] }
+            if down.is_multiple_of(2) { terms.coefficient[t] } else { -terms.coefficient[t] }
         };
         terms.constant + (0..terms.coefficient.len()).map(value).sum::<f64>()
     }

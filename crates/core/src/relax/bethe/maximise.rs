@@ -35,16 +35,33 @@ pub(super) struct Maximum {
     pub(super) stop: StopReason,
 }
 
+/// Which starts to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Starts {
+    /// All of them.
+    All,
+    /// Both saturated states and the fields alone.
+    Few,
+}
+
 /// Maximises the Bethe value of a model with couplings at least zero.
-pub(super) fn maximise(ising: &Ising, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Maximum {
+pub(super) fn maximise(
+    ising: &Ising,
+    eps: f64,
+    starts: Starts,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Maximum {
     let mut ascent = Ascent::new(ising, eps, settings.tol);
     let sweeps = (WORK / ascent.model.messages().max(1)).clamp(*SWEEPS.start(), *SWEEPS.end());
     let mut best_start = None;
     let mut stop = None;
-    for k in 0..4 + RANDOM_STARTS {
-        if k >= 4 && sweeps < *SWEEPS.end() {
-            break;
-        }
+    let count = match starts {
+        Starts::Few => 3,
+        Starts::All if sweeps < *SWEEPS.end() => 4,
+        Starts::All => 4 + RANDOM_STARTS,
+    };
+    for k in 0..count {
         if !ascent.start(k, ising, settings, monitor) {
             continue;
         }
@@ -113,9 +130,9 @@ impl Ascent {
         let every = if self.model.messages() <= CHEAP_MESSAGES { 1 } else { EVALUATE_EVERY };
         let mut last = f64::NEG_INFINITY;
         for sweep in 1..=sweeps {
-            let (change, stop) = self.sweep(sweep % 2 == 0, monitor);
+            let (change, stop) = self.sweep(sweep.is_multiple_of(2), monitor);
             let settled = change <= SETTLED;
-            if settled || stop.is_some() || sweep % every == 0 || sweep == sweeps {
+            if settled || stop.is_some() || sweep.is_multiple_of(every) || sweep == sweeps {
                 self.model.refresh();
                 let point = self.model.point();
                 let gain = point.value - last;

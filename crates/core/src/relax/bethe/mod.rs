@@ -6,16 +6,17 @@
 
 mod balance;
 mod maximise;
+mod parts;
 mod point;
 mod propagation;
 
 use self::balance::balance;
-use self::maximise::maximise;
+use self::maximise::{Starts, maximise};
 use self::point::best_correlation;
 use super::Relaxation;
 use crate::certify::{Certificate, Slack, Witness};
 use crate::error::{Error, Result};
-use crate::model::Ising;
+use crate::model::{Ising, Polynomial};
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
 use crate::settings::{Method, Settings};
@@ -25,7 +26,8 @@ use crate::solution::{Solution, StopReason};
 ///
 /// Belief propagation from both saturated states, from the fields, from the best assignment that a search finds and
 /// from random signs; for given means the best correlations have a closed form, and the best point of all is kept.
-/// Features and solver are ignored.
+/// A point knows one mode only: on models of moderate size the bound is also taken on disjoint parts of the cube, in which
+/// the most strongly coupled spins are fixed, and summed. Features and solver are ignored.
 ///
 /// **Cost** O(d + m) per sweep.
 ///
@@ -61,40 +63,58 @@ impl Relaxation for Bethe {
             ))
         })?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
-        let maximum = maximise(&ising.flip(&flips)?, eps, settings, &mut monitor);
-        let witness = witness(ising, eps, &maximum.point.means, flips);
-        let certificate =
-            Certificate { eps, slack: Slack::default(), components: Vec::new(), witness: Some(witness) };
-        let mut solution = Solution::new(Method::Bethe, maximum.stop);
+        let maximum = maximise(&ising.flip(&flips)?, eps, Starts::All, settings, &mut monitor);
         let log_two = std::f64::consts::LN_2;
+        let mut solution = Solution::new(Method::Bethe, maximum.stop);
         solution.estimate = ising.constant() + eps * (maximum.point.value - f.d() as f64 * log_two);
-        match certificate.verify_lower(f) {
-            Ok(bound) => solution.lower = Some(bound),
-            Err(error) => {
-                solution.stop = StopReason::NumericalTrouble;
-                solution.reason = Some(format!("the bound could not be certified: {error}"));
-            }
+        let whole = witness(ising, eps, &maximum.point.means, &flips);
+        solution.means = Some(signed(&maximum.point.means, &flips));
+        let split = parts::split(f, eps, &flips, solution.estimate, settings, &mut monitor);
+        let mut tried = vec![whole];
+        if let Some(split) = split {
+            solution.estimate = split.estimate;
+            solution.means = Some(split.means);
+            tried.insert(0, split.witness);
         }
-        if let Some(Witness::Bethe { means, .. }) = &certificate.witness {
-            solution.means = Some(means.clone());
-        }
-        solution.certificate = Some(certificate);
+        certify(&mut solution, f, eps, tried);
         Ok(solution.finish(None, settings.tol, problem, monitor))
     }
 }
 
+/// Keeps the first witness that can be certified.
+fn certify(solution: &mut Solution, f: &Polynomial, eps: f64, witnesses: Vec<Witness>) {
+    for witness in witnesses {
+        let certificate =
+            Certificate { eps, slack: Slack::default(), components: Vec::new(), witness: Some(witness) };
+        match certificate.verify_lower(f) {
+            Ok(bound) => {
+                solution.lower = Some(bound);
+                solution.certificate = Some(certificate);
+                solution.reason = None;
+                return;
+            }
+            Err(error) => solution.reason = Some(format!("the bound could not be certified: {error}")),
+        }
+    }
+    solution.stop = StopReason::NumericalTrouble;
+}
+
+/// Means of the flipped model as means of the model.
+fn signed(means: &[f64], flips: &[i8]) -> Vec<f64> {
+    means.iter().zip(flips).map(|(m, s)| m * f64::from(*s)).collect()
+}
+
 /// The point in the spins of the model: means of the flipped model with the best correlations.
-fn witness(ising: &Ising, eps: f64, means: &[f64], flips: Vec<i8>) -> Witness {
-    let sign = |i: usize| f64::from(flips[i]);
+fn witness(ising: &Ising, eps: f64, means: &[f64], flips: &[i8]) -> Witness {
     let coupled = || ising.triples().filter(|t| t.2 != 0.0);
     let correlation = |(i, j, v): (usize, usize, f64)| {
-        let sign = sign(i) * sign(j);
+        let sign = f64::from(flips[i] * flips[j]);
         sign * best_correlation(sign * v / eps, means[i], means[j])
     };
     Witness::Bethe {
-        means: (0..means.len()).map(|i| sign(i) * means[i]).collect(),
+        means: signed(means, flips),
         edges: coupled().map(|(i, j, _)| [i as u32, j as u32]).collect(),
         correlations: coupled().map(correlation).collect(),
-        flips,
+        flips: flips.to_vec(),
     }
 }

@@ -78,13 +78,13 @@ impl Relaxation for MeanField {
     ) -> Result<Solution> {
         settings.validate()?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
-        let solution = explore(problem.polynomial(), problem.eps(), settings, &mut monitor);
+        let (solution, _) = explore(problem.polynomial(), problem.eps(), settings, &mut monitor);
         Ok(solution.finish(None, settings.tol, problem, monitor))
     }
 }
 
-/// Independent spins and trees from several starts.
-fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Solution {
+/// Independent spins and trees from several starts, and the best assignment found.
+fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> (Solution, Vec<i8>) {
     let mut search = Search::new(f, eps, monitor.deadline());
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
     let restarts = (WORK / (50 * search.incidence.work()).max(1)).clamp(3, RESTARTS);
@@ -98,7 +98,8 @@ fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<
         let start = search.start(restart, &mut random);
         stop = search.run(start, monitor);
     }
-    search.report(stop, monitor)
+    let spins = search.point.1.clone();
+    (search.report(stop, monitor), spins)
 }
 
 /// The best distribution of each kind so far, by plain floating point.

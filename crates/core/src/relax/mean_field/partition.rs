@@ -15,7 +15,7 @@ const FIRST_LENGTH: usize = 16;
 const REFINEMENT_WORK: usize = 200_000;
 
 /// Where the first block of a partition along a line ends, as a share of the longest possible.
-const FIRST_SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
+pub(super) const FIRST_SHARES: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
 
 /// A partition, each block in order of elimination.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,23 +80,23 @@ impl Divider {
         Some(Partition { blocks: vec![order], cut: 0.0 })
     }
 
-    /// Several partitions with tables of at most `2^limit` entries, the one with the smallest cut first; fewer when
-    /// `stop` says so.
-    pub(super) fn partitions(&mut self, limit: f64, stop: Stop<'_>) -> Vec<Partition> {
-        let mut lines = vec![(0..self.graph.len() as u32).collect(), self.breadth_first()];
-        lines.push(self.strongest_first());
-        let mut out: Vec<Partition> = Vec::new();
-        for line in lines {
-            for share in FIRST_SHARES {
-                let Some(mut partition) = self.along(&line, limit, share, stop) else { return out };
-                self.refine(&mut partition, limit, stop);
-                if !out.contains(&partition) {
-                    out.push(partition);
-                }
-            }
-        }
-        out.sort_by(|a, b| a.cut.total_cmp(&b.cut));
-        out
+    /// Lines of all variables along which neighbours are close: as they are numbered, breadth first, strongest first.
+    pub(super) fn lines(&self) -> [Vec<u32>; 3] {
+        [(0..self.graph.len() as u32).collect(), self.breadth_first(), self.strongest_first()]
+    }
+
+    /// A partition along a line with tables of at most `2^limit` entries, its first block shortened to a share of its
+    /// length; `None` when `stop` says so.
+    pub(super) fn partition(
+        &mut self,
+        line: &[u32],
+        limit: f64,
+        share: f64,
+        stop: Stop<'_>,
+    ) -> Option<Partition> {
+        let mut partition = self.along(line, limit, share, stop)?;
+        self.refine(&mut partition, limit, stop);
+        Some(partition)
     }
 
     /// An order of elimination of some variables with tables of at most `2^limit` entries.

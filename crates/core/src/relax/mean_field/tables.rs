@@ -68,20 +68,22 @@ fn simple(
         tables.cardinalities().iter().map(|&q| vec![1.0 / f64::from(q); q as usize]).collect();
     let has_polynomial = tables.is_binary() && !tables.has_hard_zeros() && tables.constant().is_finite();
     let (mut solution, mut starts) = (Solution::new(Method::MeanField, StopReason::Converged), Vec::new());
-    let mut known = Vec::new();
+    let states: Vec<u32>;
     if has_polynomial {
         let f = tables.to_polynomial()?;
-        solution = explore(&f, eps, settings, monitor);
+        let spins;
+        (solution, spins) = explore(&f, eps, settings, monitor);
+        states = spins.iter().map(|&x| u32::from(x > 0)).collect();
         if let Some(means) = &solution.means {
             starts.push(means.iter().map(|m| vec![0.5 * (1.0 - m), 0.5 * (1.0 + m)]).collect());
-            known.push(means.iter().map(|m| u32::from(*m > 0.0)).collect());
         }
+    } else {
+        states = best_states(tables, &[], Effort::brief(settings), monitor).states;
     }
-    let found = best_states(tables, &known, Effort::brief(settings), monitor);
-    if found.value.is_finite() {
+    if tables.value_of(&states).is_finite() {
         let point = |(&s, &q): (&u32, &u32)| (0..q).map(|k| f64::from(u8::from(k == s))).collect();
-        starts.insert(0, found.states.iter().zip(tables.cardinalities()).map(point).collect());
-        assign(&mut solution, tables, eps, found.states);
+        starts.insert(0, states.iter().zip(tables.cardinalities()).map(point).collect());
+        assign(&mut solution, tables, eps, states);
     } else {
         solution.reason = Some("no assignment of positive weight was found".into());
     }

@@ -1,7 +1,7 @@
 //! Blocks of bounded width: the best of several partitions, starts and table sizes.
 
 use super::ascent::Ascent;
-use super::partition::{Divider, Partition};
+use super::partition::{Divider, FIRST_SHARES, Partition};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::settings::Settings;
@@ -11,7 +11,7 @@ use crate::solution::StopReason;
 const LIMITS: [f64; 5] = [11.0, 13.0, 15.0, 17.0, 19.0];
 
 /// Entries that all sweeps may visit without a time limit, some 10 ns each.
-const WORK: u64 = 100_000_000;
+const WORK: u64 = 40_000_000;
 
 /// The same when a time limit ends the ascent.
 const TIMED_WORK: u64 = 10_000_000_000;
@@ -27,7 +27,7 @@ const PROOF_SECS: f64 = 4e-7;
 pub(super) const PROOF_SHARE: f64 = 0.2;
 
 /// Seconds of proof without a time limit.
-const UNTIMED_PROOF_SECS: f64 = 2.0;
+const UNTIMED_PROOF_SECS: f64 = 1.0;
 
 /// The best product of blocks.
 pub(super) struct Best {
@@ -71,19 +71,24 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
         if self.tables.d() > MOST_VARIABLES {
             return self.ascend(&divider.singles(), starts);
         }
+        let lines = divider.lines();
         for limit in LIMITS {
             if let Some(whole) = divider.whole(limit) {
                 return self.ascend(&whole, &starts[..1]);
             }
-            let monitor = &mut *self.monitor;
-            let mut partitions = divider.partitions(limit, &mut || monitor.interrupted().is_some());
-            if partitions.is_empty() {
-                partitions.push(divider.singles());
-            }
-            for partition in &partitions {
-                if let Some(stop) = self.ascend(partition, starts) {
+            let mut seen = Vec::new();
+            for (share, line) in FIRST_SHARES.iter().flat_map(|s| lines.iter().map(move |l| (*s, l))) {
+                let monitor = &mut *self.monitor;
+                let mut stop = || monitor.interrupted().is_some();
+                let found = divider.partition(line, limit, share, &mut stop);
+                let partition = found.unwrap_or_else(|| divider.singles());
+                if seen.contains(&partition) {
+                    continue;
+                }
+                if let Some(stop) = self.ascend(&partition, starts) {
                     return Some(stop);
                 }
+                seen.push(partition);
                 if self.work == 0 {
                     return None;
                 }
