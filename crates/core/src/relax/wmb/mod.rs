@@ -146,6 +146,8 @@ impl Proofs<'_> {
             (Some(_), Some(_)) => found.narrowed.map(|width| {
                 format!("the memory limit allows mini-buckets of {width} variables and no wider")
             }),
+            // A sum that comes out as zero has no logarithm to certify.
+            (None, None) => self.failure.clone().or(Some("no state of positive weight was found".into())),
             _ => self.failure.clone(),
         };
         solution.reason = reason;
