@@ -107,7 +107,7 @@ def test_the_document_is_that_of_the_command_line(rng):
     assert document["best"]["log_z"]["upper"] == results.log_z.upper
     keys = "method phi log_z relaxation_gap status certified solver iterations eigendecompositions seconds features"
     for entry in document["results"]:
-        assert set(entry) == set(f"{keys} steps marginals pairwise reason".split())
+        assert set(entry) == set(f"{keys} steps marginals state_marginals pairwise reason".split())
     assert any(entry["status"] == "not-applicable" and entry["reason"] for entry in document["results"])
 
 

@@ -186,7 +186,7 @@ def _restore(
     kind: str,
     numbers: tuple[int, float, float],
     tables: list[tuple[list[int], list[float]]],
-    fixed: list[int],
+    domains: tuple[list[int], list[int | None]],
     units: tuple[str, float],
     warnings: list[str],
     path: str | None,

@@ -32,7 +32,7 @@ def FactorModel(
 
     >>> import numpy as np, zbound as zb
     >>> model = zb.FactorModel([3, 2], [((0, 1), np.log([[1, 2], [3, 4], [5, 6]]))])
-    >>> round(float(np.exp(zb.exact(model).log_z)), 9)
+    >>> round(float(np.exp(zb.exact(model).log_z.estimate)), 9)
     21.0
     """
     sizes = [int(q) for q in cardinalities]

@@ -55,6 +55,9 @@ pub(crate) fn bound<'py>(
             .with_ibound(ibound)
             .with_seed(seed);
         settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
+        if methods.is_empty() {
+            return Err(zbound::Error::Setting("no method given".into()));
+        }
         let mut request = BoundRequest::default();
         request.methods = MethodChoice::from_names(&methods)?;
         request.eps = eps;
