@@ -90,7 +90,7 @@ pub struct MapReport {
 /// As [`Map::solve_with`]; [`crate::Error::NotApplicable`] when no state has positive weight.
 ///
 /// ```
-/// use zbound::run::{MapRequest, map};
+/// use zbound::query::map::{MapRequest, map};
 /// use zbound::{Ising, Model, Silent};
 /// let model = Model::from(Ising::new(2, &[0.5, 0.0], &[(0, 1, -1.0)])?);
 /// let report = map(&model, &MapRequest::default(), &mut Silent)?;

@@ -109,7 +109,8 @@ pub struct MarginalRecord {
 /// As [`bound`]; a variable out of range, a model without states.
 ///
 /// ```
-/// use zbound::run::{BoundRequest, marginals};
+/// use zbound::query::marginals::marginals;
+/// use zbound::run::BoundRequest;
 /// use zbound::{Ising, Model, Silent};
 /// let model = Model::from(Ising::new(2, &[0.5, 0.0], &[(0, 1, 0.2)])?);
 /// let (record, _) = marginals(&model, None, &BoundRequest::default(), &mut Silent)?;
