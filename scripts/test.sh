@@ -102,7 +102,12 @@ full_tests() {
 # Every reader and both verifiers on hostile input, an ordinary test for each; what breaks one is kept in fuzz/found.
 fuzz_tests() {
   local seconds=${ZBOUND_FUZZ_SECONDS:-10}
-  [ "$full" -eq 1 ] && seconds=${ZBOUND_FUZZ_SECONDS:-600}
+  if [ "$full" -eq 1 ]; then
+    seconds=${ZBOUND_FUZZ_SECONDS:-600}
+  else
+    # A run that can be repeated; the full lane draws another seed every time.
+    export ZBOUND_FUZZ_SEED=${ZBOUND_FUZZ_SEED:-1}
+  fi
   suite "fuzzing, $seconds s a target" \
     env ZBOUND_FUZZ_SECONDS="$seconds" cargo test --release -p zbound-fuzz --no-fail-fast
 }
