@@ -3,7 +3,7 @@
 //! Upper: `f + cuts + phi^T S phi = sum_k w_k f_k + delta`, so `Phi(f) <= sum_k w_k Phi(f_k) + delta_0 + sum |delta_C|`.
 //! Lower: `Phi(f) >= E_q f - eps D(q || uniform)`.
 
-use crate::cert::{Certificate, Cut, Form, Matrix, Polynomial, Quadratic, Witness};
+use crate::cert::{Cut, Form, Matrix, Polynomial, Proof, Quadratic, Witness};
 use crate::interval::{Interval, LN_2, ONE, PI, Sum, ZERO, at, sum_up};
 use crate::limits::{Limits, Stop};
 use crate::model::{Set, Subject, Terms};
@@ -12,7 +12,7 @@ use crate::spectrum::{maximum, minimum, radius};
 use crate::sums::eliminate;
 use crate::tangent::{metric_matrix, tangent};
 use crate::weighted::{Side, Tables, replay};
-use crate::{bethe, blocks, cost, forest, parts, sparse, states};
+use crate::{bethe, blocks, cost, forest, sparse, states, tree};
 use std::collections::BTreeMap;
 
 /// A bound, on phi or on eps log Z, as its proof has it.
@@ -49,35 +49,41 @@ pub(crate) fn entropy(eps: f64, states: &[usize]) -> Interval {
 
 /// Upper bound (on max f when eps = 0).
 pub(crate) fn upper(
-    certificate: &Certificate,
+    proof: &Proof,
     subject: &Subject<'_>,
+    (eps, zero_floor): (f64, Option<f64>),
     limits: &Limits,
 ) -> Result<Bound, Stop> {
-    let (eps, d) = (certificate.eps, subject.states.len());
-    if let [(_, Form::Tables(elimination))] = &certificate.components[..] {
-        let alone = certificate.cuts.is_empty() && certificate.squares.is_empty();
+    let d = subject.states.len();
+    if let [(_, Form::Tree(tree))] = &proof.components[..] {
+        let alone = proof.cuts.is_empty() && proof.squares.is_empty() && zero_floor.is_none();
+        require(alone, "a tree comes with slack or a floor for zeros")?;
+        return tree::upper(tree, subject, eps, limits).map(Bound::LogZ);
+    }
+    if let [(_, Form::Tables(elimination))] = &proof.components[..] {
+        let alone = proof.cuts.is_empty() && proof.squares.is_empty();
         require(alone, "a proof about tables comes with slack")?;
         let (constant, factors) = subject.tables()?;
         let model = Tables { constant, factors: &factors, states: &subject.states };
         return Ok(Bound::LogZ(replay(&model, elimination, None, eps, Side::Upper, limits)?.hi));
     }
-    limits.allow(cost::of_matrices(certificate))?;
-    let total = certificate.components.iter().fold(ZERO, |sum, (w, _)| sum + at(*w));
-    require(certificate.components.iter().all(|(w, _)| *w >= 0.0), "a weight is negative")?;
+    limits.allow(cost::of_matrices(proof))?;
+    let total = proof.components.iter().fold(ZERO, |sum, (w, _)| sum + at(*w));
+    require(proof.components.iter().all(|(w, _)| *w >= 0.0), "a weight is negative")?;
     require(total.lo > 0.0 && total.hi.is_finite(), "the weights do not have a positive sum")?;
-    let mut delta = subject.polynomial(certificate.zero_floor)?;
+    let mut delta = subject.polynomial(zero_floor)?;
     let mut value = ZERO;
-    for cut in &certificate.cuts {
+    for cut in &proof.cuts {
         add_cut(cut, d, &mut delta)?;
     }
-    for square in &certificate.squares {
+    for square in &proof.squares {
         add_quadratic(ONE, &square.features, &square.matrix, &mut delta);
         // Both are finite, so that no NaN can hide behind `max`.
         let short = at(radius(&square.matrix, &square.pairs)?) - at(minimum(&square.pairs.values));
         value = value + at(square.matrix.n as f64) * at(short.hi.max(0.0));
     }
-    for (weight, form) in &certificate.components {
-        let share = if certificate.components.len() == 1 { ONE } else { at(*weight) / total };
+    for (weight, form) in &proof.components {
+        let share = if proof.components.len() == 1 { ONE } else { at(*weight) / total };
         value = value + share * at(settle(form, share, eps, &subject.states, &mut delta, limits)?);
     }
     let constant = delta.remove(&Set::new()).unwrap_or(ZERO);
@@ -188,7 +194,7 @@ fn settle(
             add(delta, Set::new(), -(weight * at(*c)));
             Ok(*c)
         }
-        Form::Tables(_) => Err("a proof about tables is one component without slack".into()),
+        Form::Tables(_) | Form::Tree(_) => Err("a proof about tables is one component without slack".into()),
     }
 }
 
@@ -249,22 +255,15 @@ pub(crate) fn lower(
         };
         return Ok(Bound::LogZ(value.lo));
     }
+    if let Witness::Tree(tree) = witness {
+        return tree::lower(tree, subject, eps, limits).map(Bound::LogZ);
+    }
     let terms = subject.polynomial(None)?;
-    let value = match witness {
-        Witness::Parts(spins, parts) => parts::value(spins, parts, &terms, states.len(), eps, limits)?,
-        _ => phi(witness, &terms, states.len(), eps, limits)?,
-    };
-    Ok(Bound::Phi(value.lo))
+    Ok(Bound::Phi(phi(witness, &terms, states.len(), eps, limits)?.lo))
 }
 
 /// The value on phi of a witness about a polynomial of `d` spins.
-pub(crate) fn phi(
-    witness: &Witness,
-    terms: &Terms,
-    d: usize,
-    eps: f64,
-    limits: &Limits,
-) -> Result<Interval, Stop> {
+fn phi(witness: &Witness, terms: &Terms, d: usize, eps: f64, limits: &Limits) -> Result<Interval, Stop> {
     let entropy = entropy(eps, &vec![2; d]);
     Ok(match witness {
         Witness::Point(spins) => {

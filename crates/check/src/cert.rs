@@ -5,6 +5,7 @@ use crate::interval::{Interval, at};
 use crate::json::Json;
 use crate::model::Set;
 use crate::require;
+use crate::tree::walk;
 use std::collections::BTreeMap;
 
 /// What is proved, and with what.
@@ -18,10 +19,21 @@ pub(crate) struct Certificate {
     pub(crate) phi: [Option<f64>; 2],
     /// Claimed upper and lower bound on eps log Z.
     pub(crate) log_z: [Option<f64>; 2],
+    pub(crate) proof: Proof,
+    pub(crate) witness: Option<Witness>,
+}
+
+/// What proves an upper bound.
+pub(crate) struct Proof {
     pub(crate) cuts: Vec<Cut>,
     pub(crate) squares: Vec<Quadratic>,
     pub(crate) components: Vec<(f64, Form)>,
-    pub(crate) witness: Option<Witness>,
+}
+
+/// A decision tree: its nodes in preorder, a variable with its number of states or a leaf, and one proof per leaf.
+pub(crate) struct Tree<T> {
+    pub(crate) nodes: Vec<Option<(usize, usize)>>,
+    pub(crate) leaves: Vec<T>,
 }
 
 /// Multiplier, cycle and signs of `multiplier (k - 2 + sum_p signs_p z_p z_{p+1})`, z = (1, x).
@@ -73,6 +85,7 @@ pub(crate) enum Form {
     SparseDual(Polynomial, Vec<f64>, Vec<usize>),
     Constant(f64),
     Tables(Elimination),
+    Tree(Tree<Proof>),
 }
 
 pub(crate) enum Witness {
@@ -87,8 +100,8 @@ pub(crate) enum Witness {
     Bethe(Bethe),
     /// Blocks and one row of fields per variable.
     Blocks(Vec<Vec<usize>>, Vec<Vec<f64>>),
-    /// Fixed spins and one witness per assignment of them.
-    Parts(Vec<usize>, Vec<Witness>),
+    /// Leaves without a witness add nothing.
+    Tree(Tree<Option<Witness>>),
 }
 
 /// A locally consistent point of a balanced pairwise model.
@@ -113,19 +126,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
     let float = |chunk: &[u8]| f64::from_le_bytes(chunk.try_into().unwrap_or([0xff; 8]));
     let floats: Vec<f64> = raw.chunks_exact(8).map(float).collect();
     let d = json.field("d")?.index()?;
-    let mut floats = Floats { d, rest: &floats };
-    let (cuts, components) = (json.field("cuts")?.list()?, json.field("components")?.list()?);
-    let weights = floats.take(components.len())?;
-    let multipliers = floats.take(cuts.len())?;
-    let cuts = cuts.iter().zip(multipliers);
-    let cuts = cuts.map(|(cut, m)| Ok((m, cut.field("cycle")?.indices()?, cut.field("signs")?.spins()?)));
-    let cuts = cuts.collect::<Result<_, String>>()?;
-    let squares = json.field("squares")?.list()?.iter();
-    let squares = squares.map(|s| floats.quadratic(s, false)).collect::<Result<_, _>>()?;
-    let mut forms = Vec::new();
-    for (c, &weight) in components.iter().zip(&weights) {
-        forms.push((weight, form(c, &mut floats)?));
-    }
+    let mut floats = Floats { d, rest: &floats, inside_tree: false };
+    let proof = proof(&json, &mut floats)?;
     let witness = match json.field("witness")? {
         Json::Null => None,
         w => Some(witness(w, &mut floats)?),
@@ -147,11 +149,58 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
         zero_floor: optional("zero_floor")?,
         phi: [optional("phi_upper")?, optional("phi_lower")?],
         log_z: [optional("log_z_upper")?, optional("log_z_lower")?],
-        cuts,
-        squares,
-        components: forms,
+        proof,
         witness,
     })
+}
+
+/// Floats: weights, multipliers, squares, components.
+fn proof(json: &Json, floats: &mut Floats<'_>) -> Result<Proof, String> {
+    let (cuts, components) = (json.field("cuts")?.list()?, json.field("components")?.list()?);
+    let weights = floats.take(components.len())?;
+    let multipliers = floats.take(cuts.len())?;
+    let cuts = cuts.iter().zip(multipliers);
+    let cuts = cuts.map(|(cut, m)| Ok((m, cut.field("cycle")?.indices()?, cut.field("signs")?.spins()?)));
+    let cuts = cuts.collect::<Result<_, String>>()?;
+    let squares = json.field("squares")?.list()?.iter();
+    let squares = squares.map(|s| floats.quadratic(s, false)).collect::<Result<_, _>>()?;
+    let mut forms = Vec::new();
+    for (c, &weight) in components.iter().zip(&weights) {
+        forms.push((weight, form(c, floats)?));
+    }
+    Ok(Proof { cuts, squares, components: forms })
+}
+
+/// Leaves are read over the variables that the nodes above them leave free; none of them is a tree again.
+fn tree<T>(
+    json: &Json,
+    floats: &mut Floats<'_>,
+    read: impl Fn(&Json, &mut Floats<'_>) -> Result<T, String>,
+) -> Result<Tree<T>, String> {
+    require(!floats.inside_tree, "a leaf of a tree is a tree")?;
+    let node = |json: &Json| match json {
+        Json::Null => Ok(None),
+        pair => match &pair.indices()?[..] {
+            &[variable, states] => Ok(Some((variable, states))),
+            _ => Err("a node is neither null nor [variable, states]".to_owned()),
+        },
+    };
+    let nodes = json.field("nodes")?.list()?.iter().map(node).collect::<Result<Vec<_>, _>>()?;
+    let leaves = json.field("leaves")?.list()?;
+    let (d, mut depths) = (floats.d, Vec::new());
+    walk(&nodes, |path| {
+        depths.push(path.len());
+        Ok(())
+    })?;
+    require(depths.len() == leaves.len(), "a tree does not have one proof per leaf")?;
+    floats.inside_tree = true;
+    let mut proofs = Vec::new();
+    for (leaf, depth) in leaves.iter().zip(depths) {
+        floats.d = d.checked_sub(depth).ok_or("a tree fixes too many variables")?;
+        proofs.push(read(leaf, floats)?);
+    }
+    (floats.d, floats.inside_tree) = (d, false);
+    Ok(Tree { nodes, leaves: proofs })
 }
 
 fn name<'a>(json: &'a Json, key: &str) -> Result<&'a str, String> {
@@ -178,6 +227,7 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
         }
         "constant" => Form::Constant(floats.take(1)?[0]),
         "tables" => Form::Tables(elimination(json, floats)?),
+        "tree" => Form::Tree(tree(json, floats, proof)?),
         other => return Err(format!("unknown form `{other}`")),
     })
 }
@@ -201,18 +251,10 @@ fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
             Witness::Bethe(Bethe { means, correlations: floats.take(edges.len())?, edges, flips })
         }
         "blocks" => Witness::Blocks(lists(json.field("blocks")?)?, rows(json, floats)?),
-        "parts" => {
-            let spins = json.field("spins")?.indices()?;
-            let d = floats.d;
-            floats.d = d.checked_sub(spins.len()).ok_or("parts fix too many spins")?;
-            let mut parts = Vec::new();
-            for part in json.field("parts")?.list()? {
-                require(name(part, "witness")? != "parts", "a part has parts of its own")?;
-                parts.push(witness(part, floats)?);
-            }
-            floats.d = d;
-            Witness::Parts(spins, parts)
-        }
+        "tree" => Witness::Tree(tree(json, floats, |leaf, floats| match leaf {
+            Json::Null => Ok(None),
+            leaf => witness(leaf, floats).map(Some),
+        })?),
         other => return Err(format!("unknown witness `{other}`")),
     })
 }
@@ -221,6 +263,7 @@ fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
 pub(crate) struct Floats<'a> {
     d: usize,
     rest: &'a [f64],
+    inside_tree: bool,
 }
 
 impl Floats<'_> {

@@ -1,18 +1,19 @@
 //! What the dense parts of a certificate take.
 
-use crate::cert::{Certificate, Form};
+use crate::cert::{Form, Proof};
 use crate::limits::Cost;
 
 /// Bytes of one coefficient of the defect: a set, an interval and their place in a tree.
 const COEFFICIENT: f64 = 120.0;
 
 /// Products of matrices, and coefficients of the defect.
-pub(crate) fn of_matrices(certificate: &Certificate) -> Cost {
-    let squares = certificate.squares.iter().map(|s| (s.matrix.n, false));
-    let forms = certificate.components.iter().filter_map(|(_, form)| match form {
+pub(crate) fn of_matrices(proof: &Proof) -> Cost {
+    let squares = proof.squares.iter().map(|s| (s.matrix.n, false));
+    let forms = proof.components.iter().filter_map(|(_, form)| match form {
         Form::Spectral(q) | Form::Weighted(q) | Form::LogDet(q) => Some((q.matrix.n, false)),
         Form::Tangent(q, _) => Some((q.matrix.n, true)),
-        Form::Elimination(..) | Form::SparseDual(..) | Form::Constant(_) | Form::Tables(_) => None,
+        Form::Elimination(..) | Form::SparseDual(..) | Form::Constant(_) => None,
+        Form::Tables(_) | Form::Tree(_) => None,
     });
     squares.chain(forms).fold(Cost::default(), |total, (n, tangent)| {
         let n = n as f64;

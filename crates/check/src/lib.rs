@@ -15,7 +15,6 @@ mod interval;
 mod json;
 mod limits;
 mod model;
-mod parts;
 mod soft;
 mod sparse;
 mod spectrum;
@@ -23,6 +22,7 @@ mod states;
 mod sums;
 mod table;
 mod tangent;
+mod tree;
 mod weighted;
 
 use limits::Stop;
@@ -127,7 +127,7 @@ fn confirm(
         Ok(())
     };
     if c.phi[0].is_some() || c.log_z[0].is_some() {
-        let bound = bounds::upper(c, &subject, limits)?;
+        let bound = bounds::upper(&c.proof, &subject, (eps, c.zero_floor), limits)?;
         compare("phi_upper", c.phi[0], bound.phi(entropy).hi, |own, claimed| own <= claimed)?;
         compare("log_z_upper", c.log_z[0], bound.log_z(entropy).hi, |own, claimed| own <= claimed)?;
     }

@@ -50,7 +50,15 @@ impl Cost {
     }
 }
 
+/// Operations that a leaf of a tree may take however many there are.
+const LEAF_WORK: f64 = 1e7;
+
 impl Limits {
+    /// The limits of each of many proofs that are checked one after another.
+    pub(crate) fn shared_by(&self, leaves: usize) -> Limits {
+        Limits { work: (self.work / leaves.max(1) as f64).max(LEAF_WORK.min(self.work)), ..*self }
+    }
+
     pub(crate) fn allow(&self, cost: Cost) -> Result<(), Stop> {
         if !(cost.memory <= self.memory) {
             let (needs, has) = (cost.memory / 1e9, self.memory / 1e9);

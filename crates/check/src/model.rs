@@ -190,6 +190,34 @@ impl<'a> Subject<'a> {
         Ok(Subject { file, names, states })
     }
 
+    /// The same with some of its free variables fixed to states they have.
+    pub(crate) fn fixed(&self, path: &[(usize, usize)]) -> Self {
+        let mut state = vec![None; self.states.len()];
+        path.iter().for_each(|&(variable, s)| state[variable] = Some(s));
+        let mut states = Vec::new();
+        let mut rename = |name: &Name| match *name {
+            Name::Fixed(s) => Name::Fixed(s),
+            Name::Free(j) => state[j].map_or_else(
+                || {
+                    states.push(self.states[j]);
+                    Name::Free(states.len() - 1)
+                },
+                Name::Fixed,
+            ),
+        };
+        let names = self.names.iter().map(&mut rename).collect();
+        Subject { file: self.file, names, states }
+    }
+
+    /// Coefficients or table entries of the file: what it takes to look at all of it.
+    pub(crate) fn size(&self) -> usize {
+        self.names.len()
+            + match &self.file.content {
+                Content::Coefficients(all) => all.len(),
+                Content::Tables(_, tables) => tables.iter().map(|(_, logs)| logs.len()).sum(),
+            }
+    }
+
     /// f as a polynomial; `floor` stands for log 0, which is refused without it.
     pub(crate) fn polynomial(&self, floor: Option<f64>) -> Result<Terms, String> {
         require(self.states.iter().all(|q| *q == 2), "a variable does not have two states: no polynomial")?;

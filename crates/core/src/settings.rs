@@ -31,11 +31,13 @@ pub enum Method {
     Wmb,
     /// Annealed importance sampling: an estimate, no bound.
     Ais,
+    /// Branching on states of variables.
+    Branch,
 }
 
 impl Method {
     /// Every method, in the order of `--method all`.
-    pub const ALL: [Method; 11] = [
+    pub const ALL: [Method; 12] = [
         Method::Exact,
         Method::MeanField,
         Method::Bethe,
@@ -46,6 +48,7 @@ impl Method {
         Method::QuantumGreedy,
         Method::QuantumDiag,
         Method::Combined,
+        Method::Branch,
         Method::Ais,
     ];
 
@@ -63,6 +66,7 @@ impl Method {
             Method::Bethe => "bethe",
             Method::Wmb => "wmb",
             Method::Ais => "ais",
+            Method::Branch => "branch",
         }
     }
 
@@ -79,6 +83,7 @@ impl Method {
             Method::MeanField => "lower bounds by product and tree distributions",
             Method::Bethe => "lower bounds by belief propagation; balanced pairwise models",
             Method::Wmb => "weighted mini-buckets over tables, both sides; any number of states",
+            Method::Branch => "splits the state space until a gap or a limit, both sides; any model",
             Method::Ais => "annealed importance sampling: an estimate with its error, no bound",
         }
     }

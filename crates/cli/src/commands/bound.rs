@@ -60,6 +60,10 @@ pub(crate) struct Args {
     /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     target_gap: Option<f64>,
+
+    /// Keep the tree of `branch` in FILE, and go on from it when it is there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
     /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
     #[arg(long, value_name = "I")]
     ibound: Option<usize>,
@@ -122,6 +126,7 @@ impl Args {
         request.eps = self.eps;
         request.features = self.features.clone().unwrap_or_default();
         request.target_gap = self.target_gap;
+        request.checkpoint.clone_from(&self.checkpoint);
         request.want_pairwise = self.pair_moments;
         request.want_certificate = self.certificate.is_some();
         request.path = Some(self.model.name());

@@ -2,6 +2,7 @@
 
 use super::interval::Interval;
 use super::tables::WeightedElimination;
+use super::tree::Tree;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
@@ -136,6 +137,9 @@ pub enum Form {
     /// The factor tables of the model, summed out with weights: see [`Certificate::verify_tables`]. It is the only
     /// component, without slack.
     Tables(WeightedElimination),
+    /// Disjoint parts of the state space, each with a bound of its own (and no witness): log Z is the log of the sum of
+    /// theirs. It is the only component, without slack.
+    Tree(Tree<Certificate>),
 }
 
 /// A distribution q: `Phi(f) >= E_q f - eps D(q || uniform)`.
@@ -197,14 +201,9 @@ pub enum Witness {
         /// Per variable one value a state, added to f inside its block.
         fields: Vec<Vec<f64>>,
     },
-    /// Disjoint parts of the cube, one per assignment of a few spins: log Z is the log of the sum of theirs.
-    Parts {
-        /// The spins that are fixed, each once.
-        spins: Vec<u32>,
-        /// One witness per assignment, about the polynomial of the remaining spins in their order: `spins[p]` is +1 in
-        /// part k when bit p of k is set. None of them has parts again.
-        parts: Vec<Witness>,
-    },
+    /// Disjoint parts of the state space, each with a witness of its own: log Z is the log of the sum of theirs. A part
+    /// without one adds nothing.
+    Tree(Tree<Option<Witness>>),
 }
 
 impl Witness {
@@ -214,7 +213,7 @@ impl Witness {
             Witness::Tables { .. } | Witness::States { .. } => true,
             Witness::StateProduct { .. } | Witness::Blocks { .. } => true,
             Witness::Product { .. } | Witness::Forest { .. } | Witness::Point { .. } => false,
-            Witness::Elimination { .. } | Witness::Bethe { .. } | Witness::Parts { .. } => false,
+            Witness::Elimination { .. } | Witness::Bethe { .. } | Witness::Tree(_) => false,
         }
     }
 }
@@ -227,7 +226,8 @@ impl Form {
             | Form::WeightedSpectral { matrix, .. }
             | Form::LogDet { matrix, .. }
             | Form::Tangent { matrix, .. } => matrix.n(),
-            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } | Form::Tables(_) => 0,
+            Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } => 0,
+            Form::Tables(_) | Form::Tree(_) => 0,
         }
     }
 }
@@ -279,6 +279,12 @@ impl CertifiedBound {
     pub(super) fn from_log_z(log_z: f64, entropy: Interval, side: Side) -> Result<Self> {
         let phi = Interval::point(log_z) - entropy;
         CertifiedBound { phi: if side == Side::Upper { phi.hi } else { phi.lo }, log_z }.checked()
+    }
+
+    /// A bound on `eps log Z` that was put together from certified ones of parts of the state space.
+    pub(crate) fn of_whole(log_z: f64, eps: f64, cardinalities: &[u32], upper: bool) -> Option<Self> {
+        let side = if upper { Side::Upper } else { Side::Lower };
+        CertifiedBound::from_log_z(log_z, entropy_of(eps, cardinalities), side).ok()
     }
 
     fn checked(self) -> Result<Self> {

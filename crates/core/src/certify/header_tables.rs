@@ -1,7 +1,7 @@
 //! The header of proofs about tables, and the order of their floats.
 
 use super::file::malformed;
-use super::header::Source;
+use super::header_source::Source;
 use super::tables::{MiniBucket, Removal, Shift, WeightedElimination};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};

@@ -35,7 +35,16 @@ impl Cost {
     }
 }
 
+/// Operations that a leaf of a tree may take however many there are: a hundredth of a second.
+const LEAF_OPERATIONS: f64 = 1e7;
+
 impl Limits {
+    /// The limits of each of `leaves` proofs that are checked one after another.
+    pub(super) fn shared_by(&self, leaves: usize) -> Limits {
+        let operations = (self.operations / leaves.max(1) as f64).max(LEAF_OPERATIONS.min(self.operations));
+        Limits { operations, ..*self }
+    }
+
     /// # Errors
     /// [`Error::Memory`] or [`Error::Setting`] with the estimate.
     pub(crate) fn allow(&self, cost: Cost) -> Result<()> {

@@ -3,7 +3,8 @@
 //! Every upper bound of this crate is data for one identity,
 //! `f + cuts + phi^T S phi = sum_k w_k f_k + defect`, in which the left side is at least f on the
 //! cube, Phi is convex, and each `Phi(f_k)` has a closed form; or it is a weighted elimination of the model's tables
-//! (`Form::Tables`), which needs no polynomial.
+//! (`Form::Tables`), which needs no polynomial, or a sum over parts of the state space (`Form::Tree`) with
+//! such a proof for each.
 
 // `!(x < limit)` is how a test rejects NaN; that is the point of it.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
@@ -16,6 +17,8 @@ mod enclosure;
 mod file;
 mod forest;
 mod header;
+mod header_forms;
+mod header_source;
 mod header_tables;
 pub(crate) mod interval;
 mod limits;
@@ -27,10 +30,12 @@ mod spectral;
 mod subject;
 mod tables;
 mod tangent;
+mod tree;
 mod verify;
 mod weighted;
 mod witness;
 
+pub(crate) use certificate::Side;
 pub use certificate::{
     Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
 };
@@ -38,3 +43,5 @@ pub use interval::Interval;
 pub use limits::Limits;
 pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};
+pub use tree::Tree;
+pub(crate) use tree::sum as sum_of_parts;

@@ -17,7 +17,7 @@ impl Certificate {
     /// [`Error::Certificate`] when the data prove nothing; [`Error::Memory`] or [`Error::Setting`] when replaying would
     /// exceed the default [`Limits`].
     pub fn verify_tables(&self, model: &FactorModel) -> Result<CertifiedBound> {
-        self.upper_tables(model, &Limits::default())
+        self.upper_tables(model, self.eps, &Limits::default())
     }
 
     /// Proves a lower bound on `eps log Z` of factor tables from a witness about tables.
@@ -25,11 +25,19 @@ impl Certificate {
     /// # Errors
     /// As [`Certificate::verify_tables`].
     pub fn verify_lower_tables(&self, model: &FactorModel) -> Result<CertifiedBound> {
-        self.lower_tables(model, &Limits::default())
+        let Some(witness) = &self.witness else {
+            return Err(Error::Certificate("there is no witness, so no lower bound".into()));
+        };
+        witness.bound_tables(model, self.eps, &Limits::default())
     }
 
-    fn upper_tables(&self, model: &FactorModel, limits: &Limits) -> Result<CertifiedBound> {
-        check_eps(self.eps)?;
+    fn upper_tables(&self, model: &FactorModel, eps: f64, limits: &Limits) -> Result<CertifiedBound> {
+        publish(model, self.table_value(model, eps, limits)?, eps, Side::Upper)
+    }
+
+    /// Encloses what a proof about tables shows; `-inf` when no state has positive weight.
+    fn table_value(&self, model: &FactorModel, eps: f64, limits: &Limits) -> Result<Interval> {
+        check_eps(eps)?;
         let ([component], true) = (&self.components[..], self.slack == Slack::default()) else {
             return Err(Error::Certificate("a proof about tables is one component without slack".into()));
         };
@@ -37,44 +45,22 @@ impl Certificate {
             return Err(Error::Certificate("a proof about a polynomial is no proof about tables".into()));
         };
         limits.allow(tables::weighted_cost(model, elimination, None)?)?;
-        let value = tables::replay(model, elimination, None, self.eps, Side::Upper)?;
-        self.publish(model, value, Side::Upper)
+        tables::replay(model, elimination, None, eps, Side::Upper)
     }
 
-    fn lower_tables(&self, model: &FactorModel, limits: &Limits) -> Result<CertifiedBound> {
-        check_eps(self.eps)?;
-        let value = match &self.witness {
-            Some(Witness::Tables { elimination, allowed }) => {
-                let allowed = allowed.as_deref();
-                limits.allow(tables::weighted_cost(model, elimination, allowed)?)?;
-                tables::replay(model, elimination, allowed, self.eps, Side::Lower)?
-            }
-            Some(Witness::States { states }) => tables::states(model, states)?,
-            Some(Witness::StateProduct { probabilities }) => {
-                tables::state_product(model, probabilities, self.eps)?
-            }
-            Some(Witness::Blocks { blocks, fields }) => {
-                limits.allow(tables::blocks_cost(model, blocks)?)?;
-                tables::blocks(model, blocks, fields, self.eps)?
-            }
-            Some(_) => return Err(Error::Certificate("the witness is about a polynomial".into())),
-            None => return Err(Error::Certificate("there is no witness, so no lower bound".into())),
-        };
-        self.publish(model, value, Side::Lower)
-    }
-
-    /// Adds the uncertainty of the model, and a little more, so that a checker with other roundings still confirms the bound.
-    fn publish(&self, model: &FactorModel, value: Interval, side: Side) -> Result<CertifiedBound> {
-        let tables = model.factors().map(|f| largest_finite(f.table));
-        let own = [model.constant().abs(), self.eps * model.d() as f64, value.lo.abs(), value.hi.abs()];
-        let scale = sum_up(tables.chain(own));
-        let width = add_up(value.hi, -value.lo);
-        let pad = add_up(mul_up(2.0, width), add_up(mul_up(CUSHION, scale), model.uncertainty()));
-        let bound = match side {
-            Side::Upper => add_up(value.hi, pad),
-            Side::Lower => add_down(value.lo, -pad),
-        };
-        CertifiedBound::from_log_z(bound, entropy_of(self.eps, model.cardinalities()), side)
+    /// Upper bound on `eps log Z` of a leaf of a tree, `-inf` when it has no state of positive weight.
+    pub(super) fn leaf_upper(&self, model: &Model, eps: f64, limits: &Limits) -> Result<f64> {
+        if !self.is_about_tables() {
+            let f = model.polynomial()?;
+            limits.allow(self.upper_cost(&f)?)?;
+            return self.upper_at(&f, eps).map(CertifiedBound::log_z);
+        }
+        let tables = model.factors()?;
+        let value = self.table_value(&tables, eps, limits)?;
+        if value.hi == f64::NEG_INFINITY {
+            return Ok(value.hi);
+        }
+        publish(&tables, value, eps, Side::Upper).map(CertifiedBound::log_z)
     }
 
     /// Whether the upper bound is about factor tables.
@@ -102,13 +88,11 @@ impl Certificate {
         }
         let evidence = model.fixed().iter().enumerate().filter_map(|(i, state)| state.map(|s| (i, s)));
         let mut claim = Claim { d: model.d(), evidence: evidence.collect(), ..Claim::default() };
-        let witness_about_tables = self.witness.as_ref().is_some_and(Witness::is_about_tables);
-        let tables =
-            if self.is_about_tables() || witness_about_tables { Some(model.factors()?) } else { None };
         if !self.components.is_empty() {
-            let upper = match &tables {
-                Some(tables) if self.is_about_tables() => self.upper_tables(tables, limits)?,
-                _ => {
+            let upper = match self.tree()? {
+                Some(tree) => tree.upper(model, self.eps, limits)?,
+                None if self.is_about_tables() => self.upper_tables(&model.factors()?, self.eps, limits)?,
+                None => {
                     let (f, floor) = match floor {
                         Some(floor) => (model.raised(Some(floor))?, Some(floor)),
                         None => model.majorant(self.eps)?,
@@ -120,15 +104,8 @@ impl Certificate {
             };
             (claim.phi_upper, claim.log_z_upper) = (Some(upper.phi()), Some(upper.log_z()));
         }
-        if self.witness.is_some() {
-            let lower = match &tables {
-                Some(tables) if witness_about_tables => self.lower_tables(tables, limits)?,
-                _ => {
-                    let f = model.polynomial()?;
-                    limits.allow(self.lower_cost(&f)?)?;
-                    self.verify_lower(&f)?
-                }
-            };
+        if let Some(witness) = &self.witness {
+            let lower = witness.bound(model, self.eps, limits)?;
             (claim.phi_lower, claim.log_z_lower) = (Some(lower.phi()), Some(lower.log_z()));
         }
         Ok(claim)
@@ -154,14 +131,56 @@ impl Certificate {
         let dense = if self.stores_all_pairs(f.d()) { 8.0 * ((f.d() + 1) as f64).powi(2) } else { 0.0 };
         Ok(Cost { bytes: total.bytes + dense, ..total })
     }
+}
 
-    /// What [`Certificate::verify_lower`] takes, from shapes alone.
-    fn lower_cost(&self, f: &crate::model::Polynomial) -> Result<Cost> {
-        match &self.witness {
-            Some(Witness::Elimination { order }) => super::elimination::cost(f, order),
-            _ => Ok(Cost::default()),
+impl Witness {
+    /// What the witness proves of a model, about its tables or its polynomial.
+    pub(super) fn bound(&self, model: &Model, eps: f64, limits: &Limits) -> Result<CertifiedBound> {
+        if let Witness::Tree(tree) = self {
+            return tree.lower(model, eps, limits);
         }
+        if self.is_about_tables() {
+            return self.bound_tables(&model.factors()?, eps, limits);
+        }
+        let f = model.polynomial()?;
+        if let Witness::Elimination { order } = self {
+            limits.allow(super::elimination::cost(&f, order)?)?;
+        }
+        self.bound_polynomial(&f, eps)
     }
+
+    fn bound_tables(&self, model: &FactorModel, eps: f64, limits: &Limits) -> Result<CertifiedBound> {
+        check_eps(eps)?;
+        let value = match self {
+            Witness::Tables { elimination, allowed } => {
+                let allowed = allowed.as_deref();
+                limits.allow(tables::weighted_cost(model, elimination, allowed)?)?;
+                tables::replay(model, elimination, allowed, eps, Side::Lower)?
+            }
+            Witness::States { states } => tables::states(model, states)?,
+            Witness::StateProduct { probabilities } => tables::state_product(model, probabilities, eps)?,
+            Witness::Blocks { blocks, fields } => {
+                limits.allow(tables::blocks_cost(model, blocks)?)?;
+                tables::blocks(model, blocks, fields, eps)?
+            }
+            _ => return Err(Error::Certificate("the witness is not about tables".into())),
+        };
+        publish(model, value, eps, Side::Lower)
+    }
+}
+
+/// Adds the uncertainty of the model, and a little more, so that a checker with other roundings still confirms the bound.
+fn publish(model: &FactorModel, value: Interval, eps: f64, side: Side) -> Result<CertifiedBound> {
+    let tables = model.factors().map(|f| largest_finite(f.table));
+    let own = [model.constant().abs(), eps * model.d() as f64, value.lo.abs(), value.hi.abs()];
+    let scale = sum_up(tables.chain(own));
+    let width = add_up(value.hi, -value.lo);
+    let pad = add_up(mul_up(2.0, width), add_up(mul_up(CUSHION, scale), model.uncertainty()));
+    let bound = match side {
+        Side::Upper => add_up(value.hi, pad),
+        Side::Lower => add_down(value.lo, -pad),
+    };
+    CertifiedBound::from_log_z(bound, entropy_of(eps, model.cardinalities()), side)
 }
 
 /// Largest finite absolute value.

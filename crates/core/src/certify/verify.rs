@@ -1,12 +1,14 @@
 //! From certificate to bound: the one place where a [`CertifiedBound`] is made.
 
-use super::certificate::{Certificate, CertifiedBound, Form, Side, Witness, entropy};
+use super::certificate::{Certificate, CertifiedBound, Component, Form, Side, Slack, Witness, entropy};
 use super::defect::{Defect, magnitude};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
+use super::limits::Limits;
+use super::tree::Tree;
 use super::{elimination, logdet, slack, sparse, spectral, tangent, weighted, witness};
 use crate::error::{Error, Result};
 use crate::features::{Features, MAX_FEATURES};
-use crate::model::Polynomial;
+use crate::model::{Model, Polynomial};
 use crate::problem::EPS_RANGE;
 
 /// A bound on some `Phi(f_k)`.
@@ -65,21 +67,17 @@ impl Certificate {
     /// # Errors
     /// [`Error::Certificate`] when there is no witness or it does not fit the model.
     pub fn verify_lower(&self, f: &Polynomial) -> Result<CertifiedBound> {
-        check_eps(self.eps)?;
         let Some(witness) = &self.witness else {
             return Err(Error::Certificate("there is no witness, so no lower bound".into()));
         };
-        let value = witness::enclose(witness, f, self.eps)? - Interval::point(f.uncertainty());
-        let scale =
-            [f.l1_norm(), f.pairwise_part().constant().abs(), self.eps * f.d() as f64, value.lo.abs()];
-        // On a star every leaf widens what the checker knows of the centre, and every expectation uses it.
-        let growth = if let Witness::Forest { .. } = witness { 1.0 + f.d() as f64 / 256.0 } else { 1.0 };
-        let lower = add_down(value.lo, -mul_up(CUSHION * growth, sum_up(scale.into_iter())));
-        CertifiedBound::from_phi(lower, entropy(self.eps, f.d()), Side::Lower)
+        witness.bound_polynomial(f, self.eps)
     }
 
-    fn upper_at(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
+    pub(super) fn upper_at(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
         check_eps(eps)?;
+        if let Some(tree) = self.tree()? {
+            return tree.upper(&Model::from(f.clone()), eps, &Limits::default());
+        }
         let weights = self.normalized_weights()?;
         let mut defect = Defect::new(f.d(), self.stores_all_pairs(f.d()));
         defect.add_polynomial(Interval::ONE, f);
@@ -95,6 +93,20 @@ impl Certificate {
         scale.push(value.abs());
         let upper = add_up(value, mul_up(CUSHION, sum_up(scale.into_iter())));
         CertifiedBound::from_phi(upper, entropy(eps, f.d()), Side::Upper)
+    }
+
+    /// The tree that is the whole upper bound, if it is one.
+    ///
+    /// # Errors
+    /// A tree beside other components or slack.
+    pub(super) fn tree(&self) -> Result<Option<&Tree<Certificate>>> {
+        match &self.components[..] {
+            [Component { form: Form::Tree(tree), .. }] if self.slack == Slack::default() => Ok(Some(tree)),
+            parts if parts.iter().any(|c| matches!(c.form, Form::Tree(_))) => {
+                Err(Error::Certificate("a tree is one component without slack".into()))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether some matrix is as large as (1, x): then so may be the table of defects.
@@ -120,6 +132,22 @@ impl Certificate {
             return Ok(vec![Interval::ONE]);
         }
         Ok(self.components.iter().map(|c| Interval::point(c.weight) / total).collect())
+    }
+}
+
+impl Witness {
+    /// What the witness proves of a polynomial.
+    pub(super) fn bound_polynomial(&self, f: &Polynomial, eps: f64) -> Result<CertifiedBound> {
+        check_eps(eps)?;
+        if let Witness::Tree(tree) = self {
+            return tree.lower(&Model::from(f.clone()), eps, &Limits::default());
+        }
+        let value = witness::enclose(self, f, eps)? - Interval::point(f.uncertainty());
+        let scale = [f.l1_norm(), f.pairwise_part().constant().abs(), eps * f.d() as f64, value.lo.abs()];
+        // On a star every leaf widens what the checker knows of the centre, and every expectation uses it.
+        let growth = if let Witness::Forest { .. } = self { 1.0 + f.d() as f64 / 256.0 } else { 1.0 };
+        let lower = add_down(value.lo, -mul_up(CUSHION * growth, sum_up(scale.into_iter())));
+        CertifiedBound::from_phi(lower, entropy(eps, f.d()), Side::Lower)
     }
 }
 
@@ -176,8 +204,8 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             defect.add_pair(0, 0, -(weight * Interval::point(*value)));
             Ok(Upper { value: *value, scale: value.abs() })
         }
-        Form::Tables(_) => {
-            Err(Error::Certificate("a proof about tables is no proof about a polynomial".into()))
+        Form::Tables(_) | Form::Tree(_) => {
+            Err(Error::Certificate("a component is not about a polynomial".into()))
         }
     }
 }

@@ -19,46 +19,12 @@ pub(crate) fn enclose(witness: &Witness, f: &Polynomial, eps: f64) -> Result<Int
         Witness::Bethe { means, edges, correlations, flips } => {
             Ok(tables::bethe(f, means, edges, correlations, flips, eps)? - entropy(eps, f.d()))
         }
-        Witness::Parts { spins, parts } => sum_of_parts(spins, parts, f, eps),
         Witness::Tables { .. }
         | Witness::States { .. }
         | Witness::StateProduct { .. }
-        | Witness::Blocks { .. } => {
-            Err(Error::Certificate("a proof about tables is no proof about a polynomial".into()))
-        }
+        | Witness::Blocks { .. }
+        | Witness::Tree(_) => Err(Error::Certificate("the witness is not about one polynomial".into())),
     }
-}
-
-/// Spins that parts may fix: 2^10 parts are more than any proof needs, and keep a hostile file from asking for more.
-const MOST_FIXED: usize = 10;
-
-/// `Phi(f) = eps log(2^-k sum over the parts of exp(Phi(part)/eps))`.
-fn sum_of_parts(spins: &[u32], parts: &[Witness], f: &Polynomial, eps: f64) -> Result<Interval> {
-    let is_new = |p: usize| (spins[p] as usize) < f.d() && !spins[..p].contains(&spins[p]);
-    if !(eps > 0.0) || spins.len() > MOST_FIXED || !(0..spins.len()).all(is_new) {
-        return Err(Error::Certificate("the spins that parts fix do not fit the model".into()));
-    }
-    if parts.len() != 1 << spins.len() || parts.iter().any(|p| matches!(p, Witness::Parts { .. })) {
-        return Err(Error::Certificate("there is not one proof per part, without parts of its own".into()));
-    }
-    let mut values = Vec::with_capacity(parts.len());
-    for (k, part) in parts.iter().enumerate() {
-        let mut fixed = vec![None; f.d()];
-        for (p, &i) in spins.iter().enumerate() {
-            fixed[i as usize] = Some(if k >> p & 1 == 1 { 1 } else { -1 });
-        }
-        let rest = f.condition(&fixed)?;
-        values.push((enclose(part, &rest, eps)? - Interval::point(rest.uncertainty())).lo);
-    }
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !top.is_finite() {
-        return Err(Error::Certificate("no part proves a finite bound".into()));
-    }
-    let weight = |v: &f64| ((Interval::point(*v) - Interval::point(top)) / Interval::point(eps)).exp();
-    // A part without a finite bound weighs nothing.
-    let sum = values.iter().filter(|v| v.is_finite()).fold(Interval::ZERO, |sum, v| sum + weight(v));
-    let mean = sum / Interval::point(parts.len() as f64);
-    Ok(Interval::point(top) + Interval::point(eps) * mean.log())
 }
 
 /// A point mass has divergence `d log 2`.

@@ -1,6 +1,7 @@
-//! Questions that are not one relaxation of log Z: maxima, divergences, marginals and estimates.
+//! Questions that are not one relaxation of log Z: maxima, divergences, marginals, estimates and branching.
 
 pub mod ais;
+pub(crate) mod branch;
 pub mod kl;
 pub mod map;
 pub mod marginals;

@@ -16,6 +16,7 @@ pub use bethe::Bethe;
 pub use combined::Combined;
 pub use logdet::LogDet;
 pub use mean_field::MeanField;
+pub(crate) use mean_field::quick as quick_mean_field;
 pub use moments::term_moments;
 pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;

@@ -83,7 +83,9 @@ fn in_order(
         }
         // A method that ends early leaves its time to the next.
         let runs = |method: &Method| {
-            *method == Method::Exact || relaxation(*method).is_some() || table_bound(*method).is_some()
+            matches!(method, Method::Exact | Method::Branch)
+                || relaxation(*method).is_some()
+                || table_bound(*method).is_some()
         };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);
         settings.time_limit_secs = ends.is_limited().then(|| ends.seconds_left() / waiting as f64);

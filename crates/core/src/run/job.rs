@@ -10,6 +10,7 @@ use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};
 use crate::observer::Observer;
 use crate::problem::Problem;
 use crate::query::ais::Ais;
+use crate::query::branch::{Goal, branch};
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
 use crate::relax::{
     Bethe, Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
@@ -124,6 +125,7 @@ impl<'a> Job<'a> {
         }
         let attempt = match (method, table_bound(method)) {
             (Method::Exact, _) => self.exact(Wanted::ALL, settings, observer),
+            (Method::Branch, _) => self.branch(settings, observer),
             (_, Some(bound)) => self.over_tables(bound.as_ref(), settings, observer),
             (_, None) => match self.majorant()? {
                 Some((f, floor)) => self.relax(method, f, *floor, settings, observer),
@@ -218,14 +220,24 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable(why));
         }
         let exact = exact::exact_with(self.model, self.request.eps, wanted, settings, observer)?;
-        let solution = match (self.request.want_certificate, self.model.source()) {
-            (false, _) => None,
-            (true, Source::Polynomial(_)) => {
-                self.polynomial()?.and_then(|f| certified(f, self.request.eps, &exact))
-            }
-            (true, Source::Factors(_)) => certified_tables(self.tables()?, self.request.eps, &exact),
-        };
+        let wanted = self.request.want_certificate;
+        let solution = if wanted { certified_exact(self.model, self.request.eps, &exact)? } else { None };
         Ok((self.recorder.exact(&exact), solution))
+    }
+
+    fn branch(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
+        let request = self.request;
+        if request.methods == MethodChoice::All && !settings.ends().is_limited() {
+            let why = "it works until a gap or a limit: ask for --method branch, or give --time-limit";
+            return Err(Error::NotApplicable(why.into()));
+        }
+        let goal = Goal {
+            target_gap: request.target_gap,
+            want_certificate: request.want_certificate,
+            checkpoint: request.checkpoint.clone(),
+        };
+        let solution = branch(self.model, request.eps, &goal, settings, observer)?;
+        Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
     fn over_tables(
@@ -287,6 +299,14 @@ impl<'a> Job<'a> {
             (_, spec) => spec.resolve(f),
         }
     }
+}
+
+/// The exact answer with a certificate, where one can be checked.
+pub(crate) fn certified_exact(model: &Model, eps: f64, exact: &Exact) -> Result<Option<Solution>> {
+    Ok(match model.source() {
+        Source::Polynomial(_) => certified(&model.polynomial()?, eps, exact),
+        Source::Factors(_) => certified_tables(&model.factors()?, eps, exact),
+    })
 }
 
 /// The exact answer with a certificate: the model itself, summed along an order. `None` when the order

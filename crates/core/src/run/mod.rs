@@ -10,6 +10,6 @@ mod portfolio;
 mod report;
 
 pub use driver::bound;
-pub(crate) use job::free_sets;
+pub(crate) use job::{certified_exact, free_sets};
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

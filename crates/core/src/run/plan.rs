@@ -7,6 +7,7 @@ use crate::features::FeatureSpec;
 use crate::model::Model;
 use crate::problem::EPS_RANGE;
 use crate::settings::{Greedy, Method, Settings};
+use std::path::PathBuf;
 
 /// Which methods to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub struct BoundRequest {
     pub want_pairwise: bool,
     /// Whether `exact` is to write a certificate as well, which can cost more than the answer.
     pub want_certificate: bool,
+    /// Where `branch` keeps its tree, so that a run that was killed goes on from there.
+    pub checkpoint: Option<PathBuf>,
     /// Name of the model for the record.
     pub path: Option<String>,
 }
@@ -77,6 +80,7 @@ impl Default for BoundRequest {
             target_gap: None,
             want_pairwise: false,
             want_certificate: false,
+            checkpoint: None,
             path: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::maximise::{Starts, maximise};
 use super::{signed, witness};
-use crate::certify::Witness;
+use crate::certify::{Tree, Witness};
 use crate::model::{Ising, Polynomial};
 use crate::observer::Monitor;
 use crate::settings::Settings;
@@ -105,6 +105,22 @@ fn parts(
     Some(Split {
         estimate: eps * (top + sum.ln() - f.d() as f64 * std::f64::consts::LN_2),
         means: (0..f.d()).map(mean).collect(),
-        witness: Witness::Parts { spins: spins.to_vec(), parts: witnesses },
+        witness: Witness::Tree(complete_tree(spins, witnesses)),
     })
+}
+
+/// All assignments of `spins`, the first split at the root. Part k has `spins[p]` at +1 when bit p of k is set.
+fn complete_tree(spins: &[u32], parts: Vec<Witness>) -> Tree<Option<Witness>> {
+    let depth = spins.len();
+    let mut parts: Vec<Option<Witness>> = parts.into_iter().map(Some).collect();
+    let (mut nodes, mut leaves) = (Vec::new(), Vec::new());
+    for k in 0..parts.len() {
+        // In preorder the bits of a leaf count from the root: those that just became 0 open new nodes.
+        let opened = if k == 0 { depth } else { k.trailing_zeros() as usize };
+        nodes.extend(spins[depth - opened..].iter().map(|&i| Some((i, 2))));
+        nodes.push(None);
+        let part = (0..depth).fold(0, |part, p| part | (k >> (depth - 1 - p) & 1) << p);
+        leaves.push(parts[part].take());
+    }
+    Tree { nodes, leaves }
 }

@@ -83,6 +83,25 @@ impl Relaxation for MeanField {
     }
 }
 
+/// Starts of [`quick`]: in the fields, nearly disordered, and the best assignment near those.
+const QUICK_STARTS: usize = 3;
+
+/// The bound of a few starts without a search for assignments: what a part of something larger can afford.
+pub(crate) fn quick(f: &Polynomial, eps: f64, settings: &Settings, observer: &mut dyn Observer) -> Solution {
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    let mut search = Search::new(f, eps, monitor.deadline());
+    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    let mut stop = monitor.interrupted();
+    for restart in 0..QUICK_STARTS {
+        if stop.is_some() {
+            break;
+        }
+        let start = search.start(restart, &mut random);
+        stop = search.run(start, &mut monitor);
+    }
+    search.report(stop, &monitor)
+}
+
 /// Independent spins and trees from several starts, and the best assignment found.
 fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> (Solution, Vec<i8>) {
     let mut search = Search::new(f, eps, monitor.deadline());

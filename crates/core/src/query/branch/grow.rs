@@ -1,0 +1,250 @@
+//! The loop: take the leaves that matter most, split them, bound the parts.
+
+use super::Goal;
+use super::checkpoint::Checkpoint;
+use super::choose::candidates;
+use super::leaf::{Bounder, Known, Rule};
+use super::tree::Tree;
+use crate::error::{Error, Result};
+use crate::exact::{Wanted, pool};
+use crate::model::{Model, Source};
+use crate::observer::Monitor;
+use crate::run::cost;
+use crate::settings::{Method, Settings};
+use crate::solution::StopReason;
+use rayon::prelude::*;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Leaves that are split at a time: the tree does not depend on the number of threads.
+const BATCH: usize = 4;
+
+/// Variables tried at each split, by the depth of the leaf: the first splits matter to all others.
+const TRIED: [usize; 6] = [4, 4, 3, 3, 2, 2];
+
+/// Time between two looks at the clock while leaves are bounded.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Nodes that are kept: some 300 bytes each beside their proofs.
+const MOST_NODES: usize = 4_000_000;
+
+/// Expected fall of the upper bound per split of every leaf, in units of eps: what doubling the time of a bound must
+/// gain to be worth it.
+const GAIN: f64 = 0.5;
+
+/// Seconds for an elimination order of the whole.
+const PLAN_SECS: f64 = 0.5;
+
+/// Share of the time left, and seconds, that a rule may take at the root.
+const ROOT_SHARE: f64 = 0.1;
+const ROOT_SECS: f64 = 2.0;
+
+/// Spins up to which bounds with dense matrices are tried at the root.
+const DENSE_SPINS: usize = 300;
+
+/// A growing tree.
+pub(super) struct Growth<'a> {
+    pub(super) bounder: Bounder<'a>,
+    pub(super) tree: Tree,
+    pool: Option<rayon::ThreadPool>,
+    checkpoint: Option<Checkpoint>,
+    /// `eps log` of the number of joint states: from log Z to phi.
+    entropy: f64,
+}
+
+impl<'a> Growth<'a> {
+    pub(super) fn new(
+        model: &'a Model,
+        eps: f64,
+        goal: &Goal,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let mut settings = settings.for_part(monitor.deadline(), None);
+        let pool = pool(settings.threads)?;
+        // Parts are bounded side by side, each on one thread.
+        settings.threads = 1;
+        settings.max_iterations = None;
+        // A plan that took long to find would be of no use to the parts.
+        let hasty =
+            settings.clone().with_time_limit(Some(PLAN_SECS.min(0.05 * settings.deadline.seconds_left())));
+        let exact_secs = cost::exact(model, Wanted::LOG_Z, &hasty).map_or(f64::INFINITY, |e| e.seconds);
+        let (keep, free) = (goal.want_certificate, model.free_variables());
+        let mut bounder = Bounder { model, eps, rule: Rule::MiniBuckets, keep, exact_secs, settings, free };
+        let checkpoint = goal.checkpoint.as_ref().map(|path| Checkpoint::new(path, model, eps));
+        let known = checkpoint.as_ref().map(|c| c.read(&model.free_cardinalities())).transpose()?.flatten();
+        let root = bounder.root(monitor)?;
+        let tree = match known {
+            // Proofs are not kept on disk.
+            Some(tree) if !keep => tree,
+            _ => Tree::new(eps, root),
+        };
+        let logs = model.free_cardinalities().into_iter().map(|q| f64::from(q).ln());
+        Ok(Growth { bounder, tree, pool, checkpoint, entropy: eps * logs.sum::<f64>() })
+    }
+
+    /// Grows the tree until the goal, a limit, or until nothing is left to split.
+    pub(super) fn run(&mut self, goal: &Goal, monitor: &mut Monitor<'_>) -> Result<StopReason> {
+        let tol = self.bounder.settings.tol;
+        let stop = loop {
+            let (low, high) = self.tree.bracket();
+            let gap = high - low;
+            let closed = tol * high.abs().max(self.bounder.eps);
+            if gap <= goal.target_gap.unwrap_or(0.0).max(0.5 * closed) || high == f64::NEG_INFINITY {
+                break StopReason::Converged;
+            }
+            if self.tree.len() > MOST_NODES {
+                break StopReason::Stalled;
+            }
+            if let Some(stop) = monitor.iteration(low - self.entropy, high - self.entropy) {
+                break stop;
+            }
+            let leaves = self.tree.take_open(BATCH);
+            if leaves.is_empty() {
+                break StopReason::Stalled;
+            }
+            self.step(&leaves, monitor)?;
+            if let Some(checkpoint) = &mut self.checkpoint {
+                checkpoint.write_if_due(&self.tree)?;
+            }
+        };
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.write(&self.tree)?;
+        }
+        Ok(stop)
+    }
+
+    pub(super) fn into_tree(self) -> Tree {
+        self.tree
+    }
+
+    /// Splits leaves; those whose parts were not finished in time stay leaves.
+    fn step(&mut self, leaves: &[u32], monitor: &mut Monitor<'_>) -> Result<()> {
+        let (bounder, tree) = (&self.bounder, &self.tree);
+        let work = |&leaf: &u32| bounder.split(&tree.path(leaf), tree.known(leaf));
+        let found = watched(&self.pool, monitor, || match &self.pool {
+            Some(_) => leaves.par_iter().map(work).collect::<Vec<_>>(),
+            None => leaves.iter().map(work).collect(),
+        });
+        for (&leaf, split) in leaves.iter().zip(found) {
+            match split {
+                Ok(Some((variable, parts))) => self.tree.split(leaf, variable, parts),
+                Ok(None) => {}
+                Err(Error::Interrupted(_)) => self.tree.give_back(leaf),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `work` on the pool, or here when there is none, looking at the clock and the user all the while.
+fn watched<T: Send>(
+    pool: &Option<rayon::ThreadPool>,
+    monitor: &mut Monitor<'_>,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    let (done, waiting) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let out = match pool {
+                Some(pool) => pool.install(work),
+                None => work(),
+            };
+            // The other side waits for it; when it is gone there is nothing to tell.
+            let _ = done.send(());
+            out
+        });
+        while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
+            // Stopping is the deadline's business, which the work has been handed.
+            let _ = monitor.interrupted();
+        }
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+impl Bounder<'_> {
+    /// The whole: every rule that applies is tried, and the one that promises most is used below.
+    fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Known> {
+        let mut best: Option<(f64, Rule)> = None;
+        let mut known = Known::unknown();
+        for rule in self.rules() {
+            if best.is_some() && monitor.interrupted().is_some() {
+                break;
+            }
+            let start = Instant::now();
+            let limit = (ROOT_SHARE * self.settings.deadline.seconds_left()).min(ROOT_SECS);
+            let found = match self.relaxed(self.model, rule, Some(limit)) {
+                Ok(found) => found,
+                Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Interrupted(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let seconds = start.elapsed().as_secs_f64().max(1e-4);
+            let lower = if found.lower.is_finite() { found.lower } else { known.lower };
+            let score = found.upper - lower.min(found.upper) + GAIN * self.eps * seconds.log2();
+            if best.is_none_or(|(top, _)| score < top) {
+                best = Some((score, rule));
+            }
+            if found.upper < known.upper {
+                (known.upper, known.proof, known.means) = (found.upper, found.proof, found.means);
+            }
+            if found.lower > known.lower {
+                (known.lower, known.witness) = (found.lower, found.witness);
+            }
+        }
+        let Some((_, rule)) = best else {
+            return Err(Error::NotApplicable("no method bounds this model".into()));
+        };
+        self.rule = rule;
+        Ok(known)
+    }
+
+    /// Rules that may apply.
+    fn rules(&self) -> Vec<Rule> {
+        let polynomial = match self.model.source() {
+            Source::Polynomial(_) => true,
+            Source::Factors(f) => f.is_binary() && !f.has_hard_zeros(),
+        };
+        let relaxations = [Method::Quantum, Method::LogDet, Method::Trw].map(Rule::Relaxation);
+        let few = polynomial && self.free.len() <= DENSE_SPINS;
+        relaxations.into_iter().filter(|_| few).chain([Rule::MiniBuckets]).collect()
+    }
+
+    /// The best variable to split below a path, and what is known of its states; none when nothing is free.
+    fn split(&self, path: &[(u32, u32)], known: &Known) -> Result<Option<(u32, Vec<Known>)>> {
+        let part = self.part(path)?;
+        let tried = TRIED.get(path.len()).copied().unwrap_or(1);
+        let names: Vec<u32> =
+            (0..self.free.len() as u32).filter(|&v| path.iter().all(|step| step.0 != v)).collect();
+        let mut best: Option<(f64, u32, Vec<Known>)> = None;
+        for candidate in candidates(&part, known, tried)? {
+            let variable = names[candidate];
+            let states = self.model.cardinality(self.free[variable as usize]);
+            let mut below = path.to_vec();
+            let mut parts = Vec::with_capacity(states as usize);
+            for state in 0..states {
+                below.push((variable, state));
+                parts.push(self.bound(&below)?);
+                below.pop();
+                if let Some(stop) = self.settings.deadline.stop() {
+                    return Err(Error::Interrupted(stop));
+                }
+            }
+            let score = total(&parts, self.eps);
+            if best.as_ref().is_none_or(|(top, ..)| score < *top) {
+                best = Some((score, variable, parts));
+            }
+        }
+        Ok(best.map(|(_, variable, parts)| (variable, parts)))
+    }
+}
+
+/// `eps log` of what all parts add to the width.
+fn total(parts: &[Known], eps: f64) -> f64 {
+    let top = parts.iter().map(|p| p.upper).fold(f64::NEG_INFINITY, f64::max);
+    if !top.is_finite() {
+        return top;
+    }
+    let width = |p: &Known| ((p.upper - top) / eps).exp() - ((p.lower - top) / eps).exp();
+    top + eps * parts.iter().map(width).sum::<f64>().max(0.0).ln()
+}
