@@ -13,6 +13,7 @@ True
 
 from ._zbound import Certificate, Ising, Model, Polynomial, __version__
 from .answers import Exact, Kl, KlStep, Map
+from .branching import Branching, branch
 from .errors import (
     CertificateError,
     FeaturesError,
@@ -37,6 +38,7 @@ from .sweep import Sweep, sweep
 __all__ = [
     "Best",
     "Bounds",
+    "Branching",
     "Certificate",
     "CertificateError",
     "Exact",
@@ -70,6 +72,7 @@ __all__ = [
     "ZboundError",
     "__version__",
     "bound",
+    "branch",
     "exact",
     "from_dimod",
     "from_networkx",

@@ -198,3 +198,16 @@ def _sweep_plan(
 def _sweep_solve(task: str, model: Model | None) -> list[tuple[str, str]]: ...
 def _sweep_row(line: str, grid: str, curve: str) -> dict[str, Any]: ...
 def _panic(is_long: bool) -> None: ...
+
+def _branch_expand(
+    model: Model,
+    states: list[tuple[int, int]],
+    *,
+    eps: float,
+    splits: int,
+    method: str | None,
+    time_limit: float | None,
+    memory_limit: int | None,
+    seed: int,
+) -> tuple[list[tuple[list[tuple[int, int]], float, float, bool]], str]: ...
+def _branch_total(rows: list[tuple[float, float]], eps: float) -> tuple[float, float]: ...

@@ -1,6 +1,7 @@
 //! Extension module of the Python package `zbound`: conversions, errors and the way in and out of
 //! long work. Everything a user sees is documented in `python/zbound`.
 
+mod branch;
 mod certificate;
 mod couplings;
 mod enter;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 /// The compiled part of zbound.
 #[pymodule]
 mod _zbound {
+    #[pymodule_export]
+    use crate::branch::{branch_expand, branch_total};
     #[pymodule_export]
     use crate::certificate::Certificate;
     #[pymodule_export]

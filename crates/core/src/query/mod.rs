@@ -1,7 +1,7 @@
 //! Questions that are not one relaxation of log Z: maxima, divergences, marginals, estimates and branching.
 
 pub mod ais;
-pub(crate) mod branch;
+pub mod branch;
 pub mod kl;
 pub mod map;
 pub mod marginals;

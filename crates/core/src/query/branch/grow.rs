@@ -53,10 +53,23 @@ pub(super) struct Growth<'a> {
 }
 
 impl<'a> Growth<'a> {
+    /// A tree of one leaf, or that of a checkpoint.
     pub(super) fn new(
         model: &'a Model,
         eps: f64,
         goal: &Goal,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        Growth::with_rule(model, eps, goal, None, settings, monitor)
+    }
+
+    /// As [`Growth::new`], with the bound of parts if it is known.
+    pub(super) fn with_rule(
+        model: &'a Model,
+        eps: f64,
+        goal: &Goal,
+        rule: Option<Rule>,
         settings: &Settings,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
@@ -73,7 +86,13 @@ impl<'a> Growth<'a> {
         let mut bounder = Bounder { model, eps, rule: Rule::MiniBuckets, keep, exact_secs, settings, free };
         let checkpoint = goal.checkpoint.as_ref().map(|path| Checkpoint::new(path, model, eps));
         let known = checkpoint.as_ref().map(|c| c.read(&model.free_cardinalities())).transpose()?.flatten();
-        let root = bounder.root(monitor)?;
+        let root = match rule {
+            Some(rule) => {
+                bounder.rule = rule;
+                bounder.bound(&[])?
+            }
+            None => bounder.root(monitor)?,
+        };
         let tree = match known {
             // Proofs are not kept on disk.
             Some(tree) if !keep => tree,

@@ -8,9 +8,12 @@ mod checkpoint;
 mod choose;
 mod grow;
 mod leaf;
+mod task;
 #[cfg(test)]
 mod tests;
 mod tree;
+
+pub use self::task::{Part, Task, expand, total};
 
 use self::grow::Growth;
 use crate::certify::CertifiedBound;

@@ -208,6 +208,12 @@ impl Tree {
         }
     }
 
+    /// Every leaf with the states above it.
+    pub(super) fn leaves(&self) -> Vec<(Vec<(u32, u32)>, Known)> {
+        let leaves = (0..self.nodes.len() as u32).filter(|&k| self.children(k).is_empty());
+        leaves.map(|k| (self.path(k), self.known(k).clone())).collect()
+    }
+
     /// The nodes as they are kept on disk.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row> {
         self.nodes.iter().map(|n| (n.parent, n.fixed.0, n.fixed.1, n.known.lower, n.known.upper))

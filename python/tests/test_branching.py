@@ -1,0 +1,59 @@
+"""Branching: the bracket holds the truth and does not depend on where its tasks run."""
+
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+import zbound as zb
+
+
+def test_the_bracket_holds_the_truth_until_it_is_closed():
+    for seed in range(5):
+        model = zb.generate("gaussian", "complete", d=9, seed=seed)
+        exact = zb.exact(model).log_z
+        found = zb.branch(model, splits=1)
+        assert found.status == "converged"
+        assert found.log_z.lower <= exact.upper and exact.lower <= found.log_z.upper
+        widths = [high - low for _, low, high in found.history]
+        assert widths == sorted(widths, reverse=True)
+
+
+def test_the_method_branch_gives_both_sides():
+    model = zb.generate("gaussian", "complete", d=10, seed=3)
+    solution = zb.bound(model, "branch")
+    exact = zb.exact(model).log_z.estimate
+    assert solution.log_z.lower <= exact <= solution.log_z.upper
+    assert solution.log_z.upper - solution.log_z.lower < 1e-6
+
+
+@pytest.fixture(scope="module")
+def hard():
+    # Large enough that parts are not summed exactly at once.
+    return zb.generate("gaussian", "complete", d=34, seed=3)
+
+
+def test_a_process_pool_gives_the_same_bracket(hard):
+    alone = zb.branch(hard, max_tasks=9, splits=1, method="quantum")
+    with ProcessPoolExecutor(2) as pool:
+        together = zb.branch(hard, max_tasks=9, splits=1, method="quantum", executor=pool)
+    assert alone.log_z == together.log_z
+    assert alone.tasks == together.tasks == 9
+
+
+def test_a_killed_worker_loses_nothing(hard):
+    alone = zb.branch(hard, max_tasks=9, splits=1, method="quantum")
+    with ProcessPoolExecutor(1) as pool:
+        victim = pool.submit(os.getpid).result()
+        os.kill(victim, signal.SIGKILL)
+        with pytest.warns(RuntimeWarning, match="executor broke"):
+            together = zb.branch(hard, max_tasks=9, splits=1, method="quantum", executor=pool)
+    assert alone.log_z == together.log_z
+
+
+def test_bad_requests_are_named(hard):
+    with pytest.raises(zb.SettingError, match="splits"):
+        zb.branch(hard, splits=0)
+    with pytest.raises(zb.SettingError, match="bound parts"):
+        zb.branch(hard, method="mean-field")
