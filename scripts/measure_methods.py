@@ -84,7 +84,11 @@ def cell(zbound: str, file: Path, method: str, limit: float) -> str:
     if seconds == 0.0 or (method == "exact" and results[0]["status"] != "converged"):
         # Not begun; the bracket is that of the coefficients alone.
         return "-"
-    return f"{sides(best['lower'], best['upper'])}<br>{seconds:.2g} s"
+    return f"{sides(best['lower'], best['upper'])}<br>{clock(seconds)}"
+
+
+def clock(seconds: float) -> str:
+    return f"{1e3 * seconds:.1f} ms" if seconds < 0.1 else f"{seconds:.1f} s"
 
 
 def sides(lower: float | None, upper: float | None) -> str:

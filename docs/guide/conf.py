@@ -12,10 +12,11 @@ release = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.
 
 extensions = ["myst_nb", "sphinx_copybutton"]
 exclude_patterns = ["measured.md", "requirements.txt"]
-# The pages of docs/ that are included here begin with a heading of their own.
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 # Notebooks are stored with their outputs; the tests run them, `scripts/guide.sh --execute` stores them anew.
 nb_execution_mode = "off"
+nb_merge_streams = True
 
 html_theme = "furo"
 html_title = "zbound"
