@@ -24,5 +24,5 @@ esac
 
 "$venv/bin/python" -m sphinx --quiet --fail-on-warning --keep-going -b html docs/guide target/guide
 "$venv/bin/python" scripts/check_links.py target/guide
-"$venv/bin/python" scripts/check_links.py --markdown README.md CONTRIBUTING.md CHANGELOG.md docs/*.md examples/README.md
+scripts/lint.sh links
 echo "target/guide/index.html"
