@@ -15,3 +15,11 @@ doc:
 # Format everything.
 fmt:
     cargo fmt
+
+# The guide, as HTML in target/guide.
+guide:
+    scripts/guide.sh
+
+# What is published, made and tried: crates, wheel, static binary.
+package:
+    scripts/package.sh

@@ -62,8 +62,8 @@ suite() {
 }
 
 rust_tests() {
-  step "formatting" cargo fmt --check
-  step "lints" cargo clippy --release --all-targets -- -D warnings
+  step "formatting" scripts/lint.sh format
+  step "lints" scripts/lint.sh clippy
   local crates=(--workspace --exclude zbound-python --exclude zbound-fuzz)
   if cargo nextest --version >/dev/null 2>&1; then
     suite "Rust tests" cargo nextest run --release "${crates[@]}" --no-fail-fast --status-level fail
@@ -76,9 +76,12 @@ rust_tests() {
 python_tests() {
   if [ ! -f pyproject.toml ]; then skip "Python tests: no pyproject.toml in this checkout"; return; fi
   local python
-  python=$(command -v python3.11 || command -v python3) || { skip "Python tests: no python3 found"; return; }
-  if [ ! -x .venv/bin/python ]; then step "virtual environment" "$python" -m venv .venv; fi
-  local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
+  python=$(command -v python3.11 || command -v python3 || command -v python) || { skip "Python tests: no python3 found"; return; }
+  step "links" scripts/lint.sh links
+  if [ ! -d .venv ]; then step "virtual environment" "$python" -m venv .venv; fi
+  local bin=.venv/bin
+  [ -d "$bin" ] || bin=.venv/Scripts
+  local pip=("$bin/python" -m pip install --quiet --disable-pip-version-check)
   step "Python package" "${pip[@]}" '.[test]'
   # Large packages, torch among them; tests skip what is not there.
   if [ "$full" -eq 1 ] && ! "${pip[@]}" '.[test-full]'; then
@@ -87,10 +90,11 @@ python_tests() {
       "${pip[@]}" ".[$extra]" || skip "Python tests of the extra $extra: not installable"
     done
   fi
-  suite "Python tests" .venv/bin/python -m pytest -q python/tests
+  suite "Python tests" "$bin/python" -m pytest -q python/tests
 }
 
 full_tests() {
+  step "guide" scripts/guide.sh
   step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   if cargo deny --version >/dev/null 2>&1; then
     step "dependency audit" cargo deny check

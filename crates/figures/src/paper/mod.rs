@@ -25,7 +25,7 @@ macro_rules! figures {
     ($($id:literal),* $(,)?) => {
         /// Every figure, in the order of the paper.
         pub const FIGURES: &[Figure] = &[
-            $(Figure { id: $id, text: include_str!(concat!("../../../../experiments/", $id, ".toml")) }),*
+            $(Figure { id: $id, text: include_str!(concat!("../../experiments/", $id, ".toml")) }),*
         ];
     };
 }
