@@ -12,7 +12,7 @@ use crate::spectrum::{maximum, minimum, radius};
 use crate::sums::eliminate;
 use crate::tangent::{metric_matrix, tangent};
 use crate::weighted::{Side, Tables, replay};
-use crate::{bethe, blocks, cost, forest, sparse, states, tree};
+use crate::{bethe, blocks, cost, forest, layer, sparse, states, tree};
 use std::collections::BTreeMap;
 
 /// A bound, on phi or on eps log Z, as its proof has it.
@@ -286,6 +286,7 @@ fn phi(witness: &Witness, terms: &Terms, d: usize, eps: f64, limits: &Limits) ->
             value
         }
         Witness::Elimination(order) => eliminate(terms, order, d, eps, limits)? - entropy,
+        Witness::Layer(means, summed) => layer::value(means, summed, terms, d, eps)?,
         Witness::Bethe(point) => bethe::value(point, terms, d, eps)? - entropy,
         _ => return Err("this witness is about tables".into()),
     })

@@ -98,6 +98,8 @@ pub(crate) enum Witness {
     States(Vec<usize>),
     StateProduct(Vec<Vec<f64>>),
     Bethe(Bethe),
+    /// Means of the kept spins, and the spins that are summed out.
+    Layer(Vec<f64>, Vec<usize>),
     /// Blocks and one row of fields per variable.
     Blocks(Vec<Vec<usize>>, Vec<Vec<f64>>),
     /// Leaves without a witness add nothing.
@@ -249,6 +251,11 @@ fn witness(json: &Json, floats: &mut Floats<'_>) -> Result<Witness, String> {
             let (edges, flips) = (lists(json.field("edges")?)?, json.field("flips")?.spins()?);
             let means = floats.take(floats.d)?;
             Witness::Bethe(Bethe { means, correlations: floats.take(edges.len())?, edges, flips })
+        }
+        "layer" => {
+            let summed = json.field("summed")?.indices()?;
+            let kept = floats.d.checked_sub(summed.len()).ok_or("a layer has too many spins")?;
+            Witness::Layer(floats.take(kept)?, summed)
         }
         "blocks" => Witness::Blocks(lists(json.field("blocks")?)?, rows(json, floats)?),
         "tree" => Witness::Tree(tree(json, floats, |leaf, floats| match leaf {

@@ -13,6 +13,7 @@ mod evidence;
 mod forest;
 mod interval;
 mod json;
+mod layer;
 mod limits;
 mod model;
 mod soft;

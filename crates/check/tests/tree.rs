@@ -114,3 +114,27 @@ fn what_is_changed_in_a_tree_is_refused_or_true() {
     }
     assert!(refused > 5 * count && accepted > 0, "{refused} refused, {accepted} accepted");
 }
+
+#[test]
+fn layers_of_bipartite_models_are_accepted() {
+    let mut random = Random(13);
+    for case in 0..20 {
+        let (a, b, eps) = (9, 10 + case % 5, [1.0, 0.5, 3.0][case % 3]);
+        let fields: Vec<f64> = (0..a + b).map(|_| 0.3 * random.unit()).collect();
+        let pairs = (0..a).flat_map(|i| (0..b).map(move |j| (i, a + j)));
+        let couplings: Vec<(usize, usize, f64)> = pairs.map(|(i, j)| (i, j, 0.3 * random.unit())).collect();
+        let listed: Vec<String> = couplings.iter().map(|(i, j, v)| format!("[{i},{j},{v:?}]")).collect();
+        let text = format!("{{\"d\":{},\"fields\":{fields:?},\"couplings\":[{}]}}", a + b, listed.join(","));
+        let model = Model::from(Ising::new(a + b, &fields, &couplings).unwrap());
+        let mut means = vec![0.2; a];
+        means[case % a] = -0.7;
+        let witness = Witness::Layer { means, summed: (a as u32..(a + b) as u32).collect() };
+        let certificate =
+            Certificate { eps, slack: Default::default(), components: Vec::new(), witness: Some(witness) };
+        let mut claim = certificate.verify_model(&model).unwrap();
+        let verdict = check("m.json", &text, &certificate.to_bytes(&claim));
+        assert!(verdict.is_ok(), "case {case}: {verdict:?}");
+        claim.phi_lower = claim.phi_lower.map(|v| v + 1e-6);
+        assert!(check("m.json", &text, &certificate.to_bytes(&claim)).is_err(), "case {case}");
+    }
+}

@@ -194,6 +194,13 @@ pub enum Witness {
         /// The change of signs that makes every coupling at least 0.
         flips: Vec<i8>,
     },
+    /// One layer of spins summed out, independent spins for the others.
+    Layer {
+        /// `E x_i` of the spins that are not summed out, in order.
+        means: Vec<f64>,
+        /// Spins without couplings among themselves, in increasing order.
+        summed: Vec<u32>,
+    },
     /// Independent blocks of variables, each with the exact law of the factors inside it plus fields.
     Blocks {
         /// A partition of the variables, each block in order of elimination.
@@ -213,7 +220,10 @@ impl Witness {
             Witness::Tables { .. } | Witness::States { .. } => true,
             Witness::StateProduct { .. } | Witness::Blocks { .. } => true,
             Witness::Product { .. } | Witness::Forest { .. } | Witness::Point { .. } => false,
-            Witness::Elimination { .. } | Witness::Bethe { .. } | Witness::Tree(_) => false,
+            Witness::Elimination { .. }
+            | Witness::Bethe { .. }
+            | Witness::Layer { .. }
+            | Witness::Tree(_) => false,
         }
     }
 }

@@ -34,6 +34,7 @@ pub(super) enum WitnessHeader {
     States { states: Vec<u32> },
     StateProduct { sizes: Vec<u32> },
     Bethe { edges: Vec<[u32; 2]>, flips: Vec<i8> },
+    Layer { summed: Vec<u32> },
     Blocks { blocks: Vec<Vec<u32>>, sizes: Vec<u32> },
     Tree { nodes: Nodes, leaves: Vec<Option<WitnessHeader>> },
 }
@@ -164,6 +165,10 @@ impl WitnessHeader {
                 floats.extend(correlations);
                 WitnessHeader::Bethe { edges: edges.clone(), flips: flips.clone() }
             }
+            Witness::Layer { means, summed } => {
+                floats.extend(means);
+                WitnessHeader::Layer { summed: summed.clone() }
+            }
             Witness::Blocks { blocks, fields } => {
                 WitnessHeader::Blocks { blocks: blocks.clone(), sizes: push_rows(fields, floats) }
             }
@@ -195,6 +200,11 @@ impl WitnessHeader {
                 let means = source.take(source.d)?.to_vec();
                 let correlations = source.take(edges.len())?.to_vec();
                 Witness::Bethe { means, edges, correlations, flips }
+            }
+            WitnessHeader::Layer { summed } => {
+                let kept = source.d.checked_sub(summed.len());
+                let kept = kept.ok_or_else(|| malformed("a layer has too many spins"))?;
+                Witness::Layer { means: source.take(kept)?.to_vec(), summed }
             }
             WitnessHeader::Blocks { blocks, sizes } => {
                 Witness::Blocks { blocks, fields: read_rows(&sizes, source)? }

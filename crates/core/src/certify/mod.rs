@@ -21,6 +21,7 @@ mod header_forms;
 mod header_source;
 mod header_tables;
 pub(crate) mod interval;
+mod layer;
 mod limits;
 mod logdet;
 mod points;

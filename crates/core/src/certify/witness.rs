@@ -4,6 +4,7 @@ use super::certificate::{Witness, entropy};
 use super::elimination;
 use super::forest::ForestLaw;
 use super::interval::Interval;
+use super::layer;
 use super::tables;
 use crate::error::{Error, Result};
 use crate::model::Polynomial;
@@ -19,6 +20,7 @@ pub(crate) fn enclose(witness: &Witness, f: &Polynomial, eps: f64) -> Result<Int
         Witness::Bethe { means, edges, correlations, flips } => {
             Ok(tables::bethe(f, means, edges, correlations, flips, eps)? - entropy(eps, f.d()))
         }
+        Witness::Layer { means, summed } => layer::enclose(means, summed, f, eps),
         Witness::Tables { .. }
         | Witness::States { .. }
         | Witness::StateProduct { .. }

@@ -3,6 +3,7 @@
 mod ascent;
 mod blocks;
 mod law;
+mod layer;
 mod partition;
 mod product;
 mod tables;
@@ -116,6 +117,11 @@ fn explore(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<
         }
         let start = search.start(restart, &mut random);
         stop = search.run(start, monitor);
+        if restart == 0
+            && let Some(ising) = f.as_ising()
+        {
+            search.layer = layer::best(ising, eps, &search.product.1, monitor.deadline());
+        }
     }
     let spins = search.point.1.clone();
     (search.report(stop, monitor), spins)
@@ -130,6 +136,7 @@ struct Search<'a> {
     product: (f64, Vec<f64>),
     forest: Option<(f64, Polynomial, Vec<f64>)>,
     point: (f64, Vec<i8>),
+    layer: Option<layer::Layer>,
     converged: bool,
 }
 
@@ -152,6 +159,7 @@ impl<'a> Search<'a> {
             product: (value, means),
             forest: None,
             point: (top, spins),
+            layer: None,
             converged: true,
         };
         if !late {
@@ -256,6 +264,10 @@ impl<'a> Search<'a> {
         solution.estimate = product_value;
         solution.means = Some(means.clone());
         let mut witnesses = vec![Witness::Product { means }, Witness::Point { spins: self.point.1 }];
+        if let Some(layer) = self.layer.filter(|layer| layer.value > solution.estimate) {
+            solution.estimate = layer.value;
+            witnesses.insert(0, layer.witness);
+        }
         if let Some((value, polynomial, means)) = self.forest {
             if value > solution.estimate {
                 solution.estimate = value;
