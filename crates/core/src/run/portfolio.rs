@@ -176,8 +176,15 @@ pub(super) fn run(
         }
         // Another round for those that only time stopped, with all that is left.
         steps.retain(|(method, _)| portfolio.would_go_on(*method));
-        steps.truncate(1);
-        steps.iter_mut().for_each(|step| step.1 = 1.0);
+        let mut seen = Vec::new();
+        steps.retain(|(method, _)| {
+            !seen.contains(method) && {
+                seen.push(*method);
+                true
+            }
+        });
+        let count = steps.len();
+        steps.iter_mut().enumerate().for_each(|(k, step)| step.1 = 1.0 / (count - k) as f64);
     }
     if portfolio.results.is_empty() {
         // The time was used up before the first method, by reading say, or the user stopped the run.
