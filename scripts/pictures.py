@@ -75,7 +75,7 @@ def draw(axes: plt.Axes, lines: list[dict], end: float, title: str) -> None:
     axes.xaxis.set_major_formatter(lambda t, _: f"{t:g}")
     axes.set_xlabel("seconds")
     axes.grid(color="#dddddd", linewidth=0.7)
-    axes.margins(y=0.1)
+    axes.margins(y=0.16)
 
 
 def bracket(zbound: str, limit: float) -> None:
@@ -83,7 +83,7 @@ def bracket(zbound: str, limit: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for ax, (title, options) in zip(axes, PANELS):
             lines, end = trace(zbound, options, limit, Path(folder))
-            draw(ax, lines, 3.0 * end, title)
+            draw(ax, lines, 2.0 * end, title)
     axes[0].set_ylabel("log Z lies between")
     figure.tight_layout()
     figure.savefig(IMAGES / "bracket.svg", metadata={"Date": None})

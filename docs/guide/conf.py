@@ -25,5 +25,6 @@ html_css_files = ["guide.css"]
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "native"
-# Prompts and output are not copied.
-copybutton_prompt_text = "$ "
+# Commands are copied, prompts and output are not.
+copybutton_prompt_text = r"\$ |> "
+copybutton_prompt_is_regexp = True
