@@ -31,7 +31,8 @@ from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
 from .models import FactorModel, Qubo
 from .progress import Progress
 from .rbm import Likelihood, Rbm
-from .results import Best, Bounds, PairMoments, Results, Solution, Step, Trace, Verification
+from .results import Best, Bounds, History, PairMoments, Results, Solution, Step, Trace, Verification
+from .scan import Scan, temperature_scan
 from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, verify
 from .sweep import Sweep, sweep
 
@@ -45,6 +46,7 @@ __all__ = [
     "FactorModel",
     "FeaturesError",
     "Gradient",
+    "History",
     "InternalError",
     "Ising",
     "Kl",
@@ -62,6 +64,7 @@ __all__ = [
     "Qubo",
     "Rbm",
     "Results",
+    "Scan",
     "SettingError",
     "Solution",
     "Step",
@@ -84,6 +87,7 @@ __all__ = [
     "read",
     "read_bytes",
     "sweep",
+    "temperature_scan",
     "to_dimod",
     "value_and_gradient",
     "verify",

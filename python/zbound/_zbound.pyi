@@ -30,6 +30,7 @@ __all__ = [
     "marginal_intervals",
     "read",
     "read_bytes",
+    "temperature_scan",
 ]
 
 __version__: str
@@ -50,7 +51,7 @@ class Model:
     def warnings(self) -> list[str]: ...
     @property
     def evidence(self) -> dict[int, int]: ...
-    def with_evidence(self, evidence: Mapping[int, int]) -> Model: ...
+    def with_evidence(self, evidence: Mapping[Any, int]) -> Model: ...
     def polynomial(self) -> Ising | Polynomial: ...
     def value(self, x: ArrayLike) -> Any: ...
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None: ...
@@ -170,6 +171,18 @@ def map(
     tol: float,
     max_iterations: int | None,
     time_limit: float | None,
+    memory_limit: int | None,
+    seed: int,
+    progress: Callable[[str | None, int, float, float, float], Any] | None,
+) -> dict[str, Any]: ...
+def temperature_scan(
+    model: Model,
+    betas: list[float],
+    *,
+    methods: list[str],
+    tol: float,
+    time_limit: float | None,
+    threads: int,
     memory_limit: int | None,
     seed: int,
     progress: Callable[[str | None, int, float, float, float], Any] | None,

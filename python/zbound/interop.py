@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
 
-from ._zbound import Ising, Model
+from ._zbound import Ising, Model, Polynomial
 from .errors import ModelError, NotApplicableError
+from .models import FactorModel
 from .solve import read_bytes
 
 if TYPE_CHECKING:
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["from_dimod", "from_networkx", "from_pgmpy", "to_dimod"]
 
 
-def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = 1.0) -> Ising:
-    """The Boltzmann distribution of a dimod binary quadratic model: f = -beta E, offset included.
+@overload
+def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = ...) -> Ising: ...
+@overload
+def from_dimod(bqm: dimod.BinaryPolynomial, beta: float = ...) -> Union[Ising, Polynomial]: ...
+def from_dimod(bqm: Any, beta: float = 1.0) -> Union[Ising, Polynomial]:
+    """The Boltzmann distribution of a dimod model: f = -beta E, offset included.
+
+    `bqm` is a `BinaryQuadraticModel`, or a `BinaryPolynomial` whose terms have any number of variables.
 
     BINARY variables become spins, 1 being +1; rounding on the way is part of the model's uncertainty, so
     bounds hold for the model as dimod has it. Spin k is `list(bqm.variables)[k]`, kept in `names`.
@@ -29,7 +36,12 @@ def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = 1.0) -> Ising:
     >>> model = zb.from_dimod(bqm, beta=2.0)
     >>> model.names, model.fields.tolist()[0], model.couplings.tolist(), model.constant
     (('a', 'b'), -2.0, [1.0], -0.5)
+    >>> cubic = dimod.BinaryPolynomial({"abc": -1.0, "a": 0.5}, "SPIN")
+    >>> zb.from_dimod(cubic).d
+    3
     """
+    if not hasattr(bqm, "to_numpy_vectors"):
+        return _from_polynomial(bqm, beta)
     names = list(bqm.variables)
     linear, (heads, tails, values), offset = bqm.to_numpy_vectors(variable_order=names)
     document = {
@@ -43,6 +55,25 @@ def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = 1.0) -> Ising:
     model = read_bytes(json.dumps(document).encode(), "dimod", beta, names)
     assert isinstance(model, Ising)
     return model
+
+
+def _from_polynomial(poly: dimod.BinaryPolynomial, beta: float) -> Union[Ising, Polynomial]:
+    """f = -beta E of a dimod polynomial; the coefficients are those products, rounded to doubles."""
+    names = sorted(poly.variables, key=lambda name: (str(type(name)), name))
+    position = {name: k for k, name in enumerate(names)}
+    terms = [(sorted(position[v] for v in term), -beta * float(bias)) for term, bias in poly.items()]
+    if poly.vartype.name == "SPIN":
+        spins = Polynomial(len(names), {tuple(term): value for term, value in terms}, names=names)
+        f = spins.polynomial()
+    else:
+        # x_i = 1 for all i of a term, and nothing otherwise: the last entry of a table.
+        constant = sum(value for term, value in terms if not term)
+        tables = [(term, np.zeros((2,) * len(term))) for term, _ in terms if term]
+        for (_, table), value in zip(tables, (value for term, value in terms if term)):
+            table[(1,) * table.ndim] = value
+        f = FactorModel([2] * len(names), tables, constant=constant, names=names).polynomial()
+    assert isinstance(f, (Ising, Polynomial))
+    return f
 
 
 def to_dimod(model: Model, beta: float = 1.0, vartype: str = "SPIN") -> dimod.BinaryQuadraticModel:

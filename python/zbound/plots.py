@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Optional
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .results import Solution
+    from .results import History, Solution
+    from .scan import Scan
 
-__all__ = ["bracket", "convergence"]
+__all__ = ["bracket", "convergence", "history", "temperature"]
 
 # More points than this are a line without dots.
 _DOTS = 40
@@ -80,6 +81,37 @@ def bracket(solutions: Sequence[Solution], ax: Optional[Axes] = None) -> Axes:
         axes.set_xlim(middle - half, middle + half)
         axes.set_ylim(len(shown) - 0.4, -0.6)  # the first method on top
         _legend(axes, bool(lowers), bool(uppers))
+    return axes
+
+
+def history(shrinking: Optional[History], eps: float = 1.0, ax: Optional[Axes] = None) -> Axes:
+    """The proved bracket on eps log Z against time: every step is an improvement."""
+    axes = _axes(ax)
+    if shrinking is not None and len(shrinking.seconds):
+        for values, color, name in (
+            (shrinking.upper, "C3", "proved upper bound"),
+            (shrinking.lower, "C0", "proved lower bound"),
+        ):
+            axes.step(shrinking.seconds, values, where="post", marker=".", color=color, label=name)
+        axes.set_xscale("log")
+        axes.legend(fontsize="small")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("log Z" if eps == 1.0 else "eps log Z")
+    return axes
+
+
+def temperature(scan: Scan, ax: Optional[Axes] = None) -> Axes:
+    """The proved bracket on log Z(beta) over the inverse temperature."""
+    axes = _axes(ax)
+    order = scan.betas.argsort()
+    betas, lower, upper = scan.betas[order], scan.lower[order], scan.upper[order]
+    axes.fill_between(betas, lower, upper, color="C0", alpha=0.15, linewidth=0)
+    dots = "." if len(betas) <= _DOTS else None
+    axes.plot(betas, upper, marker=dots, color="C3", label="proved upper bound")
+    axes.plot(betas, lower, marker=dots, color="C0", label="proved lower bound")
+    axes.set_xlabel("inverse temperature beta")
+    axes.set_ylabel("log Z(beta)")
+    axes.legend(fontsize="small")
     return axes
 
 

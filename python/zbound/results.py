@@ -16,9 +16,10 @@ from .text import interval, table
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
     from matplotlib.axes import Axes
 
-__all__ = ["Best", "Bounds", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
+__all__ = ["Best", "Bounds", "History", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
 
 
 class Bounds(NamedTuple):
@@ -54,6 +55,14 @@ class Trace(NamedTuple):
     upper: NDArray[np.float64]
     seconds: NDArray[np.float64]
     eigendecompositions: NDArray[np.float64]
+
+
+class History(NamedTuple):
+    """How the proved bracket on eps log Z shrank, one entry per improvement; a side that was open is NaN."""
+
+    seconds: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
 
 
 class Best(NamedTuple):
@@ -166,6 +175,14 @@ class Solution:
         """A table of one row. Needs pandas."""
         return dataframe([self.to_record()])
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as `to_dataframe`."""
+        return self.to_dataframe()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A dataset over the dimension `method`, of length one. Needs xarray."""
+        return dataset([self.to_record()], "method")
+
     def plot_convergence(self, ax: Optional[Axes] = None) -> Axes:
         """Draws both values of the relaxation against the iterations. Needs matplotlib."""
         return plots.convergence([self], ax)
@@ -187,6 +204,7 @@ class Results(Sequence[Solution]):
     edges: int = 0
     terms: int = 0
     advice: Optional[str] = None
+    history: Optional[History] = None
     _by_name: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -280,6 +298,18 @@ class Results(Sequence[Solution]):
         """A table of one row per method. Needs pandas."""
         return dataframe([solution.to_record() for solution in self.solutions])
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as `to_dataframe`."""
+        return self.to_dataframe()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A dataset over the dimension `method`. Needs xarray."""
+        return dataset([solution.to_record() for solution in self.solutions], "method")
+
+    def plot_history(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws the proved bracket against time. Needs matplotlib."""
+        return plots.history(self.history, self.eps, ax)
+
     def plot_convergence(self, ax: Optional[Axes] = None) -> Axes:
         """Draws the relaxation gap of every method against the iterations. Needs matplotlib."""
         return plots.convergence(self.solutions, ax)
@@ -309,7 +339,7 @@ def results_from(raw: dict[str, Any]) -> Results:
     eps, (path, d, edges, terms) = raw["eps"], raw["model"]
     best = Best(Bounds(*raw["log_z"]), Bounds(*raw["phi"]), *raw["best_methods"], *raw["best_estimate"])
     solutions = tuple(solution_from(entry, eps) for entry in raw["results"])
-    return Results(solutions, best, eps, path, d, edges, terms, raw["advice"])
+    return Results(solutions, best, eps, path, d, edges, terms, raw["advice"], History(*raw["history"].T))
 
 
 def verify_with(certificate: Certificate, model: Model) -> Verification:
@@ -323,3 +353,19 @@ def dataframe(records: list[dict[str, Any]]) -> pandas.DataFrame:
     import pandas
 
     return pandas.DataFrame.from_records(records)
+
+
+def dataset(records: list[dict[str, Any]], dimension: str) -> xarray.Dataset:
+    """The same table as arrays over one dimension; an unknown number is NaN."""
+    import xarray
+
+    def column(name: str) -> Any:
+        values = [record[name] for record in records]
+        numeric = all(value is None or isinstance(value, (bool, int, float)) for value in values)
+        if numeric and any(value is not None for value in values):
+            return np.array([np.nan if value is None else value for value in values])
+        return np.array(["" if value is None else str(value) for value in values])
+
+    names = list(records[0]) if records else [dimension]
+    data = {name: (dimension, column(name)) for name in names if name != dimension}
+    return xarray.Dataset(data, coords={dimension: (dimension, column(dimension))})

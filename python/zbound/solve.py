@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
 from .answers import Exact, Kl, KlStep, Map
+from .names import positions
 from .progress import ProgressLike, Watcher
 from .results import Bounds, PairMoments, Results, Solution, Verification, results_from, solution_from, verify_with
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "bound", "exact", "generate", "kl", "map", "marginal_intervals", "read", "read_bytes", "verify"]
 
-FeaturesLike = Union[None, str, Iterable[Iterable[int]]]
-"""`degree:K`, `first:N`, `all`, `edges`, or a list of variable sets."""
+FeaturesLike = Union[None, str, Iterable[Iterable[Any]]]
+"""`degree:K`, `first:N`, `all`, `edges`, or a list of sets of variables, by number or name."""
 
 
 OneMethod = Literal[
@@ -135,7 +136,7 @@ def bound(
             model,
             methods=[method] if isinstance(method, str) else list(method),
             eps=eps,
-            features=feature_spec(features),
+            features=feature_spec(features, model),
             tol=tol,
             max_iterations=max_iterations,
             time_limit=time_limit,
@@ -155,10 +156,12 @@ def bound(
     return results_from(raw) if several else solution_from(raw["results"][0], eps)
 
 
-def feature_spec(features: FeaturesLike) -> Optional[str]:
-    """The text form of a choice of features."""
+def feature_spec(features: FeaturesLike, model: Any = None) -> Optional[str]:
+    """The text form of a choice of features; variables of a model with names may be named."""
     if features is None or isinstance(features, str):
         return features
+    if isinstance(model, Model):
+        return json.dumps([positions(model, feature) for feature in features])
     return json.dumps([[int(i) for i in feature] for feature in features])
 
 
@@ -216,7 +219,7 @@ def map(
     with Watcher(progress) as callback:
         raw = _zbound.map(
             model,
-            features=feature_spec(features),
+            features=feature_spec(features, model),
             cuts=cuts,
             tol=tol,
             max_iterations=max_iterations,
@@ -267,7 +270,7 @@ def kl(
 
 def marginal_intervals(
     model: Model,
-    variables: Optional[Iterable[int]] = None,
+    variables: Optional[Iterable[Any]] = None,
     *,
     eps: float = 1.0,
     tol: float = 1e-8,
@@ -286,7 +289,7 @@ def marginal_intervals(
     >>> bool(np.all((low <= marginals) & (marginals <= high)))
     True
     """
-    chosen = None if variables is None else [int(i) for i in variables]
+    chosen = None if variables is None else positions(model, variables)
     with Watcher(progress) as callback:
         return _zbound.marginal_intervals(model, chosen, eps=eps, tol=tol, time_limit=time_limit, progress=callback)
 

@@ -20,7 +20,11 @@ pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} us", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
+        s if s < 100.0 => format!("{s:.2} s"),
+        s if s < 6e3 => format!("{:.0} minutes", s / 60.0),
+        s if s < 3e5 => format!("{:.0} hours", s / 3600.0),
+        s if s < 3e8 => format!("{:.0} days", s / 86_400.0),
+        _ => "longer than anybody waits".into(),
     }
 }
 
@@ -31,5 +35,6 @@ mod tests {
     #[test]
     fn times_read_naturally() {
         assert_eq!([2e-5, 0.0123, 7.0].map(duration), ["20 us", "12.3 ms", "7.00 s"]);
+        assert_eq!([1100.0, 1e4, 1e6, 1e12].map(duration)[..3], ["18 minutes", "3 hours", "12 days"]);
     }
 }

@@ -1,7 +1,7 @@
 //! The commands and the story `zbound --help` tells.
 
 use crate::commands::{
-    bench, bound, completions, convert, exact, generate, info, kl, map, marginals, sweep, verify,
+    bench, bound, completions, convert, exact, generate, info, kl, man, map, marginals, scan, sweep, verify,
 };
 #[cfg(feature = "figures")]
 use crate::commands::{plot, reproduce};
@@ -33,6 +33,8 @@ A first session:
   zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
   zbound map model.json                       the limit eps = 0: bound max f, find an assignment
   zbound marginals model.json                 proved intervals for every P(x_i = +1)
+  zbound scan model.json --betas 0:2:21       brackets over inverse temperature
+  zbound bound model.json --report page.html  the same answer as a page for a browser
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
@@ -55,6 +57,8 @@ enum Command {
     Map(map::Args),
     /// Prove intervals for the probabilities of single spins
     Marginals(marginals::Args),
+    /// Bound log Z over a range of temperatures
+    Scan(scan::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
     Exact(exact::Args),
     /// Bound a Kullback-Leibler divergence from below by moments
@@ -78,8 +82,9 @@ enum Command {
     /// Time every method on random models of growing size, on this machine
     Bench(bench::Args),
     /// Print a completion script for a shell
-    #[command(hide = true)]
     Completions(completions::Args),
+    /// Print or write manual pages
+    Man(man::Args),
 }
 
 impl Cli {
@@ -89,6 +94,7 @@ impl Cli {
             Command::Bound(args) => args.run(start),
             Command::Map(args) => args.run(start),
             Command::Marginals(args) => args.run(start),
+            Command::Scan(args) => args.run(start),
             Command::Exact(args) => args.run(start),
             Command::Kl(args) => args.run(start),
             Command::Info(args) => args.run(start),
@@ -102,6 +108,7 @@ impl Cli {
             Command::Plot(args) => args.run(),
             Command::Bench(args) => args.run(),
             Command::Completions(args) => args.run(),
+            Command::Man(args) => args.run(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The options every command that reads a model shares.
 
 use crate::choices;
+use crate::numbers;
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -13,14 +14,14 @@ pub(crate) struct ModelArgs {
     /// Model file (.json, .uai, .fg, .coo, .mc, .rud, .txt, .dat, .qubo, .bq); `-` reads standard input
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Format, when the extension does not tell
+    /// Format, when neither the extension nor (without one) the text tells
     #[arg(long, value_name = "F", value_parser = choices::parser::<Format>(), ignore_case = true)]
     pub(crate) format: Option<Format>,
     /// Evidence file of a UAI model: fixes some variables
     #[arg(long, value_name = "FILE")]
     pub(crate) evidence: Option<PathBuf>,
-    /// Inverse temperature of energy formats: f = -beta E
-    #[arg(long, value_name = "B", default_value_t = 1.0, allow_negative_numbers = true)]
+    /// Inverse temperature of energy formats, above 0: f = -beta E
+    #[arg(long, value_name = "B", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     pub(crate) beta: f64,
 }
 

@@ -1,5 +1,6 @@
 //! Limits of a run: seconds, bytes, threads, iterations, and the seed.
 
+use crate::numbers;
 use anyhow::Result;
 use std::time::Instant;
 use zbound::{Deadline, Settings};
@@ -7,17 +8,17 @@ use zbound::{Deadline, Settings};
 /// The options every command that solves something shares.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct LimitArgs {
-    /// Seconds for the whole run, reading included; what is proved by then is printed
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    /// Seconds for the whole run, reading included, at least 0; what is proved by then is printed
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::real)]
     pub(crate) time_limit: Option<f64>,
     /// Memory for working data: bytes, or a number with K, M, G or T [default: 3/4 of what is available]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) memory_limit: Option<u64>,
-    /// Threads for independent sub-problems; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Threads for independent sub-problems, 1 to 1024; results do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::count)]
     pub(crate) threads: usize,
-    /// Most iterations of the outermost loop of a method [default: as many as it needs]
-    #[arg(long, value_name = "N")]
+    /// Most iterations of the outermost loop of a method, at least 1 [default: as many as it needs]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::count)]
     pub(crate) max_iterations: Option<usize>,
     /// Seed of randomised orders, starts and restarts
     #[arg(long, value_name = "N", default_value_t = 0)]

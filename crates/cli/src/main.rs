@@ -6,8 +6,11 @@ mod commands;
 mod decimal;
 mod input;
 mod limits;
+mod numbers;
 mod output;
 mod progress;
+#[cfg(feature = "figures")]
+mod report;
 mod signals;
 mod supervise;
 mod sweep;

@@ -1,7 +1,8 @@
 //! Standard output is data, standard error is for people.
 
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Context as _, Error, Result, bail};
 use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
 /// Writes `text` to standard output and waits until it is there.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -34,7 +35,7 @@ pub(crate) fn complain(error: &Error) {
             chain.push(cause);
         }
     }
-    let message = chain.join(": ").replace('\n', " ");
+    let message = without_numbers_of_errors(&chain.join(": ").replace('\n', " "));
     let mut stderr = std::io::stderr();
     let _ = writeln!(stderr, "zbound: error: {message}");
     if let Some(hint) = hint(error) {
@@ -54,6 +55,31 @@ pub(crate) fn is_broken_pipe(error: &Error) -> bool {
     })
 }
 
+/// The message without `(os error 2)`: the words before it say the same.
+fn without_numbers_of_errors(message: &str) -> String {
+    let Some((before, after)) = message.split_once(" (os error ") else { return message.to_owned() };
+    after.split_once(')').map_or_else(|| message.to_owned(), |(_, rest)| format!("{before}{rest}"))
+}
+
+/// Fails before the work when `path` could not be written after it, or would replace one of the `inputs`.
+pub(crate) fn check_target<'a>(
+    path: &Path,
+    option: &str,
+    mut inputs: impl Iterator<Item = &'a PathBuf>,
+) -> Result<()> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
+    if !metadata.with_context(|| option.to_owned())?.is_dir() || path.is_dir() {
+        bail!("{option} {}: not a file in an existing folder", path.display());
+    }
+    // A file that is not there yet is no input; standard input is no file.
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    match inputs.find(|input| input.canonicalize().is_ok_and(|file| file == target)) {
+        Some(input) => bail!("{option} {}: would overwrite the input {}", path.display(), input.display()),
+        None => Ok(()),
+    }
+}
+
 fn hint(error: &Error) -> Option<&'static str> {
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<zbound::Error>())?;
     Some(match cause {
@@ -61,14 +87,10 @@ fn hint(error: &Error) -> Option<&'static str> {
             "check the path; `-` stands for standard input"
         }
         zbound::Error::Io { .. } => "check that the path exists, is a file, and that you may use it",
-        zbound::Error::Parse { .. } => {
-            "if the file is in another format than its name says, name it with --format"
-        }
         zbound::Error::Features(_) => {
             "--features takes degree:K, first:N, all, edges, or a list such as '[[],[0],[1],[0,1]]'"
         }
         zbound::Error::Model(_) => "`zbound info` shows what a model holds",
-        zbound::Error::Setting(_) => "`zbound help bound` lists every option and its range",
         _ => return None,
     })
 }

@@ -1,11 +1,12 @@
 //! Watching a solve: progress on a terminal, and the documents it posts on the way.
 
+use crate::numbers;
 use crate::supervise::Board;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use zbound::record::{BoundRecord, Bracket};
+use zbound::record::{BestRecord, BoundRecord, Bracket};
 use zbound::{Flow, Method, Observer, Progress};
 
 /// Work shorter than this shows no progress.
@@ -22,10 +23,42 @@ pub(crate) struct Watch {
     method: &'static str,
     terminal: bool,
     board: Option<Board<BoundRecord>>,
-    /// Whether to print a line whenever the bracket shrinks, and the last one printed.
-    trace: Option<Bracket>,
-    /// The best bracket of log Z so far.
-    bracket: Bracket,
+    /// Whether to print a line whenever the bracket shrinks.
+    trace: bool,
+    /// Where to keep how the bracket shrank.
+    history: Option<History>,
+    /// The best sides of log Z so far, and the methods behind them.
+    best: BestRecord,
+    /// When the method under way began, and the seconds it is expected to take.
+    forecast: Option<(Instant, f64)>,
+    /// Seconds that the user allows.
+    limit: Option<f64>,
+    /// Share of the whole that is done, for runs of many parts.
+    share: Option<f64>,
+}
+
+/// One improvement of the bracket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Improvement {
+    /// Since the start of the process.
+    pub(crate) seconds: f64,
+    /// The bracket from then on.
+    pub(crate) bracket: Bracket,
+}
+
+/// How the bracket of a run shrank; clones share one list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History(Arc<Mutex<Vec<Improvement>>>);
+
+impl History {
+    fn push(&self, improvement: Improvement) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(improvement);
+    }
+
+    /// What happened so far.
+    pub(crate) fn list(&self) -> Vec<Improvement> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// The display, which whoever prints the answer removes first, for good.
@@ -64,16 +97,33 @@ impl Bar {
 }
 
 impl Watch {
-    /// Watches a run that began at `start`.
-    pub(crate) fn new(start: Instant) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let (bar, bracket) = (Bar::default(), Bracket::default());
-        Watch { start, shown: start, bar, method: "", terminal, board: None, trace: None, bracket }
+    /// Watches a run that began at `start` and may take `limit` seconds.
+    pub(crate) fn new(start: Instant, limit: Option<f64>) -> Self {
+        Watch {
+            start,
+            shown: start,
+            bar: Bar::default(),
+            method: "",
+            terminal: std::io::stderr().is_terminal(),
+            board: None,
+            trace: false,
+            history: None,
+            best: BestRecord::default(),
+            forecast: None,
+            limit,
+            share: None,
+        }
     }
 
     /// Prints a line whenever the bracket shrinks, if that is asked for.
     pub(crate) fn tracing(mut self, wanted: bool) -> Self {
-        self.trace = wanted.then(Bracket::default);
+        self.trace = wanted;
+        self
+    }
+
+    /// Keeps how the bracket shrinks.
+    pub(crate) fn keeping(mut self, history: History) -> Self {
+        self.history = Some(history);
         self
     }
 
@@ -88,23 +138,56 @@ impl Watch {
         self.bar.clone()
     }
 
+    /// How far the run is, as a percentage, and of what.
+    fn percentage(&self) -> Option<String> {
+        let percent = |share: f64| (100.0 * share).clamp(0.0, 99.0).floor();
+        if let Some(share) = self.share {
+            return Some(format!("{} %", percent(share)));
+        }
+        if let Some((since, seconds)) = self.forecast {
+            let share = since.elapsed().as_secs_f64() / seconds.max(1e-3);
+            return Some(format!("about {} %", percent(share)));
+        }
+        let share = self.start.elapsed().as_secs_f64() / self.limit.filter(|limit| *limit > 0.0)?;
+        Some(format!("{} % of the time limit", percent(share)))
+    }
+
     fn show(&mut self, progress: &Progress) {
         if !self.terminal || self.start.elapsed() < PATIENCE || self.shown.elapsed() < REFRESH {
             return;
         }
         self.shown = Instant::now();
         let gap = progress.upper - progress.lower;
-        let gap = if gap.is_finite() { format!(", gap {gap:.1e}") } else { String::new() };
-        let known = match self.bracket {
-            Bracket { lower: Some(lower), upper: Some(upper) } => format!("[{lower:.4}, {upper:.4}] "),
-            _ => String::new(),
+        let mut parts: Vec<String> = Vec::new();
+        if let Bracket { lower: Some(lower), upper: Some(upper) } = self.best.log_z {
+            parts.push(format!("[{lower:.4}, {upper:.4}]"));
+        }
+        parts.extend(self.percentage());
+        let round = match progress.iteration {
+            0 => String::new(),
+            count => format!(" iteration {count}"),
         };
-        let seconds = self.start.elapsed().as_secs_f64();
-        let method = if self.method.is_empty() { String::new() } else { format!("{}: ", self.method) };
-        self.bar.show(format!(
-            "{known}{method}iteration {}{gap}, {seconds:.0} s (Ctrl-C stops with the best bound so far)",
-            progress.iteration
-        ));
+        parts.push(format!("{}{round}", self.method));
+        if gap.is_finite() {
+            parts.push(format!("gap {}", numbers::short(gap)));
+        }
+        parts.push(format!("{:.0} s", self.start.elapsed().as_secs_f64()));
+        parts.retain(|part| !part.is_empty());
+        self.bar.show(parts.join(", ") + " (Ctrl-C stops with the best bound so far)");
+    }
+
+    /// Takes what is better in `new`; says whether anything was.
+    fn improve(&mut self, new: &BestRecord) -> bool {
+        let old = self.best.log_z;
+        let is_higher = |v: f64| old.lower.is_none_or(|known| v > known);
+        let is_lower = |v: f64| old.upper.is_none_or(|known| v < known);
+        if let Some(lower) = new.log_z.lower.filter(|v| is_higher(*v)) {
+            (self.best.log_z.lower, self.best.lower_method) = (Some(lower), new.lower_method);
+        }
+        if let Some(upper) = new.log_z.upper.filter(|v| is_lower(*v)) {
+            (self.best.log_z.upper, self.best.upper_method) = (Some(upper), new.upper_method);
+        }
+        self.best.log_z != old
     }
 }
 
@@ -116,6 +199,19 @@ impl Observer for Watch {
 
     fn begin(&mut self, method: Method) {
         self.method = method.name();
+        self.forecast = None;
+    }
+
+    fn wants_forecast(&self) -> bool {
+        self.terminal
+    }
+
+    fn forecast(&mut self, seconds: f64) {
+        self.forecast = Some((Instant::now(), seconds));
+    }
+
+    fn share(&mut self, done: f64) {
+        self.share = Some(done);
     }
 
     fn wants_reports(&self) -> bool {
@@ -123,18 +219,22 @@ impl Observer for Watch {
     }
 
     fn report(&mut self, so_far: &BoundRecord) {
-        self.bracket = so_far.best.log_z;
-        if self.trace.is_some_and(|last| last != self.bracket) {
-            self.trace = Some(self.bracket);
-            let line = serde_json::json!({
-                "seconds": self.start.elapsed().as_secs_f64(),
-                "lower": self.bracket.lower,
-                "upper": self.bracket.upper,
-                "lower_method": so_far.best.lower_method,
-                "upper_method": so_far.best.upper_method,
-            });
-            // A closed standard error is nobody's loss.
-            let _ = writeln!(std::io::stderr(), "{line}");
+        if self.improve(&so_far.best) {
+            let (seconds, bracket) = (self.start.elapsed().as_secs_f64(), self.best.log_z);
+            if let Some(history) = &self.history {
+                history.push(Improvement { seconds, bracket });
+            }
+            if self.trace {
+                let line = serde_json::json!({
+                    "seconds": seconds,
+                    "lower": bracket.lower,
+                    "upper": bracket.upper,
+                    "lower_method": self.best.lower_method,
+                    "upper_method": self.best.upper_method,
+                });
+                // A closed standard error is nobody's loss.
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
         }
         if let Some(board) = &self.board {
             board.post(so_far.clone());

@@ -105,7 +105,7 @@ impl Run {
         P: Send + 'static,
     {
         let board = Board(Arc::new(Mutex::new(None)));
-        let watch = Watch::new(self.start);
+        let watch = Watch::new(self.start, self.limit);
         let bar = watch.bar();
         let (sender, receiver) = channel();
         let (own, deadline) = (board.clone(), self.settings.deadline.clone());

@@ -7,7 +7,7 @@ use zbound_bench::duration;
 
 /// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances of a wide table.
 pub(crate) fn render(record: &BoundRecord, exact: Option<f64>, wide: bool) -> String {
-    let decimals = decimals_for(bounds(record));
+    let decimals = decimals(record);
     let mut text = methods_table(record, exact, decimals, wide).trim_fmt();
     text.push('\n');
     text += &notes(record);
@@ -55,7 +55,7 @@ fn notes(record: &BoundRecord) -> String {
 }
 
 /// `lower <= log Z <= upper`, rounded outward.
-fn headline(record: &BoundRecord, decimals: usize) -> String {
+pub(crate) fn headline(record: &BoundRecord, decimals: usize) -> String {
     let name = if record.eps == 1.0 { "log Z" } else { "eps log Z" };
     let Bracket { lower, upper } = record.best.log_z;
     let (lower, upper) =
@@ -68,6 +68,11 @@ fn headline(record: &BoundRecord, decimals: usize) -> String {
         (None, None) if impossible => format!("{name} = -inf"),
         (None, None) => format!("nothing is proved about {name}"),
     }
+}
+
+/// Decimals of the bounds of a document.
+pub(crate) fn decimals(record: &BoundRecord) -> usize {
+    decimals_for(bounds(record))
 }
 
 fn bounds(record: &BoundRecord) -> impl Iterator<Item = f64> + '_ {
@@ -92,24 +97,33 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize, wide
     table
 }
 
-fn row(eps: f64, result: &MethodRecord, exact: Option<f64>, decimals: usize, wide: bool) -> Vec<Cell> {
-    let none = || "-".to_owned();
-    let log_z = result.log_z;
-    let short = |gap: f64| match gap {
+/// A distance in a few characters.
+fn short(gap: f64) -> String {
+    match gap {
         0.0 => "0".to_owned(),
         gap if (1e-2..1e6).contains(&gap) => format!("{gap:.3}"),
         gap => format!("{gap:.1e}"),
-    };
-    // In the unit of --tol.
+    }
+}
+
+/// Lower bound, upper bound, relative gap in the unit of --tol, and time.
+pub(crate) fn figures(eps: f64, result: &MethodRecord, decimals: usize) -> [String; 4] {
+    let none = || "-".to_owned();
     let scale = result.phi.upper.map_or(eps, |upper| eps.max(upper.abs()));
-    let mut cells = vec![
-        result.method.name().to_owned(),
-        log_z.lower.map_or_else(none, |v| round_down_display(v, decimals)),
-        log_z.upper.map_or_else(none, |v| round_up_display(v, decimals)),
+    [
+        result.log_z.lower.map_or_else(none, |v| round_down_display(v, decimals)),
+        result.log_z.upper.map_or_else(none, |v| round_up_display(v, decimals)),
         result.relaxation_gap.map_or_else(none, |gap| short(gap / scale)),
         duration(result.seconds),
-        result.status.name().to_owned(),
-    ];
+    ]
+}
+
+fn row(eps: f64, result: &MethodRecord, exact: Option<f64>, decimals: usize, wide: bool) -> Vec<Cell> {
+    let none = || "-".to_owned();
+    let log_z = result.log_z;
+    let mut cells = vec![result.method.name().to_owned()];
+    cells.extend(figures(eps, result, decimals));
+    cells.push(result.status.name().to_owned());
     if wide {
         let above = log_z.upper.zip(exact).map_or_else(none, |(v, exact)| short((v - exact).max(0.0)));
         let gap = result.relaxation_gap.map_or_else(none, short);

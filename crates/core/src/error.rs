@@ -37,14 +37,14 @@ pub enum Error {
     #[error("not applicable: {0}")]
     NotApplicable(String),
     /// The job needs more memory than allowed.
-    #[error("{what} needs {}, above the limit of {limit_mib} MiB; {hint}", size(*needed_mib))]
+    #[error("{what} needs {}, above the limit of {}; {hint}", needed_size(*needed), size(*limit))]
     Memory {
         /// The object that does not fit.
         what: String,
-        /// Estimate in MiB.
-        needed_mib: u64,
-        /// The limit in force in MiB.
-        limit_mib: u64,
+        /// Estimate in bytes.
+        needed: u64,
+        /// The limit in force in bytes.
+        limit: u64,
         /// What the user can do.
         hint: String,
     },
@@ -69,13 +69,39 @@ impl Error {
 }
 
 /// An amount of memory that can be believed: estimates beyond the address space saturate and say nothing.
-fn size(mib: u64) -> String {
-    const ADDRESS_SPACE_MIB: u64 = 1 << 36;
-    match mib < ADDRESS_SPACE_MIB {
-        true => format!("about {mib} MiB"),
+fn needed_size(bytes: u64) -> String {
+    const ADDRESS_SPACE: u64 = 1 << 56;
+    match bytes < ADDRESS_SPACE {
+        true => format!("about {}", size(bytes)),
         false => "more memory than any machine has".into(),
+    }
+}
+
+/// Bytes in the largest unit that leaves a number of at least 1.
+fn size(bytes: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.into_iter().find(|(shift, _)| bytes >> shift > 0) {
+        Some((shift, unit)) if bytes >> shift >= 100 => format!("{} {unit}", bytes >> shift),
+        Some((shift, unit)) => format!("{:.1} {unit}", bytes as f64 / f64::from(shift).exp2()),
+        None => format!("{bytes} bytes"),
     }
 }
 
 /// The library's result type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_in_units_that_fit() {
+        let of = |needed, limit| {
+            let hint = String::new();
+            Error::Memory { what: "it".into(), needed, limit, hint }.to_string()
+        };
+        assert_eq!(of(3000, 1), "it needs about 2.9 KiB, above the limit of 1 bytes; ");
+        assert_eq!(of(3 << 40, 8 << 30), "it needs about 3.0 TiB, above the limit of 8.0 GiB; ");
+        assert!(of(u64::MAX, 1 << 30).contains("than any machine has"));
+    }
+}

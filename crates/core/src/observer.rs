@@ -16,6 +16,17 @@ pub trait Observer {
     /// Called by [`crate::run::bound`] before each method.
     fn begin(&mut self, _method: Method) {}
 
+    /// Whether [`Observer::forecast`] is worth a small estimate.
+    fn wants_forecast(&self) -> bool {
+        false
+    }
+
+    /// Called after [`Observer::begin`] with the seconds that the method is expected to take, where that is known.
+    fn forecast(&mut self, _seconds: f64) {}
+
+    /// Called by runs of many parts with the share of the whole that is done.
+    fn share(&mut self, _done: f64) {}
+
     /// Whether [`Observer::report`] is to be called.
     fn wants_reports(&self) -> bool {
         false

@@ -362,8 +362,8 @@ impl Settings {
         if bytes <= self.memory_limit {
             return Ok(());
         }
-        let (needed_mib, limit_mib) = (bytes >> 20, self.memory_limit >> 20);
-        Err(Error::Memory { what: what.to_string(), needed_mib, limit_mib, hint: hint.into() })
+        let limit = self.memory_limit;
+        Err(Error::Memory { what: what.to_string(), needed: bytes, limit, hint: hint.into() })
     }
 
     /// Checks every value; each solve calls this first.
@@ -373,10 +373,10 @@ impl Settings {
     pub fn validate(&self) -> Result<()> {
         let bad = |what: String| Err(Error::Setting(what));
         if !(1e-15..=1.0).contains(&self.tol) {
-            return bad(format!("tol = {}: expected a number between 1e-15 and 1", self.tol));
+            return bad(format!("tol = {:?}: expected a number between 1e-15 and 1", self.tol));
         }
-        if self.time_limit_secs.is_some_and(|t| !(t >= 0.0)) {
-            return bad(format!("time limit = {:?}: expected seconds >= 0", self.time_limit_secs));
+        if let Some(seconds) = self.time_limit_secs.filter(|t| !(*t >= 0.0)) {
+            return bad(format!("time limit = {seconds:?}: expected a number of seconds, at least 0"));
         }
         if !(1..=1024).contains(&self.threads) {
             return bad(format!("threads = {}: expected 1 to 1024", self.threads));

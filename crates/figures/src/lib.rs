@@ -6,7 +6,9 @@
 //! | [`plot`] | charts as SVG and PNG |
 //! | [`paper`] | the paper's figures, and what the data say about its claims |
 //! | [`report`] | one HTML page of figures and claims |
+//! | [`page`] | one HTML page about one run of `zbound bound` |
 
+pub mod page;
 pub mod paper;
 pub mod plot;
 pub mod report;

@@ -6,11 +6,13 @@ mod certificate;
 mod couplings;
 mod enter;
 mod errors;
+mod history;
 mod kl;
 mod map;
 mod marginals;
 mod model;
 mod read;
+mod scan;
 mod solve;
 mod state;
 mod sweep;
@@ -36,6 +38,8 @@ mod _zbound {
     use crate::model::{Ising, Model, Polynomial};
     #[pymodule_export]
     use crate::read::{generate, read, read_bytes};
+    #[pymodule_export]
+    use crate::scan::temperature_scan;
     #[pymodule_export]
     use crate::solve::{bound, exact};
     #[pymodule_export]

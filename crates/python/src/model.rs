@@ -75,11 +75,24 @@ impl Model {
     }
 
     /// The model with some variables fixed: `{variable: -1 or +1}`, or a state where there are other than two.
-    fn with_evidence(
-        &self,
-        py: Python<'_>,
-        evidence: std::collections::BTreeMap<usize, i64>,
-    ) -> PyResult<Model> {
+    ///
+    /// A variable is its name, where the model has names, or its number.
+    fn with_evidence(&self, py: Python<'_>, evidence: &Bound<'_, PyDict>) -> PyResult<Model> {
+        let names = self.positions(py)?;
+        let number = |key: &Bound<'_, PyAny>| -> PyResult<usize> {
+            if let Ok(Some(known)) = names.get_item(key) {
+                return known.extract();
+            }
+            key.extract().map_err(|_| {
+                let message =
+                    format!("evidence names {key}, which is neither a name nor a number of a variable");
+                errors::named(py, "ModelError", message)
+            })
+        };
+        let pair = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<(usize, i64)> {
+            Ok((number(&key)?, value.extract()?))
+        };
+        let evidence = evidence.iter().map(pair).collect::<PyResult<std::collections::BTreeMap<_, _>>>()?;
         let inner = briefly(py, || {
             let is_state = |i: usize| i < self.inner.variables() && self.inner.cardinality(i) != 2;
             let (states, spins): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|&(i, _)| is_state(i));
@@ -169,6 +182,17 @@ impl Model {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         state::reduce(slf)
+    }
+}
+
+impl Model {
+    /// The number of every name.
+    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (k, name) in self.names.iter().flat_map(|names| names.bind(py).iter().enumerate()) {
+            dict.set_item(name, k)?;
+        }
+        Ok(dict)
     }
 }
 

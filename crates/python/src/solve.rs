@@ -3,6 +3,7 @@
 use crate::certificate::Certificate;
 use crate::enter::Watch;
 use crate::errors::{in_python_terms, to_py};
+use crate::history::History;
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -74,8 +75,21 @@ pub(crate) fn bound<'py>(
     let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;
     let inner = Arc::clone(&model.inner);
     let watch = Watch { callback: progress, is_long, threads };
-    let report = watch.run(py, move |observer| zbound::run::bound(&inner, &request, observer))?;
-    report_dict(py, report, &model.inner, pair_moments)
+    // One method has one bracket: its history is not worth the documents.
+    let is_one = matches!(&request.methods, MethodChoice::List(methods) if methods.len() == 1);
+    let (report, history) = watch.run(py, move |observer| {
+        if is_one {
+            return Ok((zbound::run::bound(&inner, &request, observer)?, Vec::new()));
+        }
+        let mut history = History::new(observer);
+        let report = zbound::run::bound(&inner, &request, &mut history)?;
+        Ok((report, history.rows))
+    })?;
+    let dict = report_dict(py, report, &model.inner, pair_moments)?;
+    let rows = history.len();
+    let cells = history.into_iter().flatten().collect();
+    dict.set_item("history", PyArray1::from_vec(py, cells).reshape([rows, 3])?)?;
+    Ok(dict)
 }
 
 /// Exact inference; see `zbound.exact`.

@@ -4,18 +4,33 @@ use crate::choices;
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
+use crate::progress::History;
 use crate::supervise::{Ended, Run};
 use crate::{table, uai};
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zbound::run::{BoundRequest, MethodChoice, Outcome, Report, bound};
 use zbound::{FeatureSpec, Greedy, Method, Model, Pairwise, Rho, Settings, Silent, Solver};
 
 const EXAMPLES: &str = "\
+Status says how a method ended; whatever it is, a number under lower or upper is proved:
+  converged          done: the bound is the best this method has, within --tol
+  time-limit         stopped by --time-limit (or the share of it): more time may narrow the bracket
+  iteration-limit    stopped by --max-iterations, or by the method's own cap
+  cancelled          stopped by Ctrl-C
+  stalled            no further progress in floating point
+  numerical-trouble  floating point gave out on the way; what was reached is proved
+  not-applicable     the method is not for this model; a line below the table says why
+  skipped            not started; a line below says why
+  uncertified        ran, but nothing it found could be proved
+  estimate           a number without proof (ais)
+
 Examples:
   zbound bound model.json
+  zbound bound model.json --time-limit 10 --report page.html
   zbound bound model.json --method quantum --method trw --time-limit 10
   zbound bound grid.uai --evidence grid.uai.evid --json
   zbound bound model.json --method quantum --features degree:2 --certificate proof.zbc
@@ -30,8 +45,8 @@ pub(crate) struct Args {
     /// Method; may be repeated [default: auto]
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]
     method: Vec<String>,
-    /// Temperature: bounds eps log Z of exp(f/eps)
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    /// Temperature: bounds eps log Z of exp(f/eps); 1e-12 to 1e12
+    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     eps: f64,
     /// Features of the quantum bounds: degree:K, first:N, all, edges or a JSON list of variable sets
     /// [default: 1 and every x_i, plus what the model's terms need]
@@ -41,10 +56,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K", default_value = "3")]
     greedy: Greedy,
     /// Features that quantum-greedy adds a round: the best ones of one ranking, for fewer rounds
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::count)]
     greedy_batch: usize,
-    /// Relative gap at which a method has converged
-    #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true)]
+    /// Relative gap at which a method has converged, 1e-15 to 1
+    #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,
@@ -57,15 +72,15 @@ pub(crate) struct Args {
     /// Pairs that carry constraints in logdet
     #[arg(long, default_value_t, value_parser = choices::parser::<Pairwise>())]
     pairwise: Pairwise,
-    /// auto stops when upper - lower is at most G [default: 1e-6 of log Z]
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    /// auto stops when upper - lower is at most G, at least 0 [default: 1e-6 of log Z]
+    #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = numbers::real)]
     target_gap: Option<f64>,
 
     /// Keep the tree of `branch` in FILE, and go on from it when it is there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Variables that a mini-bucket of wmb may have besides the one summed out [default: what memory and time allow]
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", allow_negative_numbers = true, value_parser = numbers::whole)]
     ibound: Option<usize>,
     /// Also report E[x_i x_j] (JSON)
     #[arg(long)]
@@ -73,8 +88,21 @@ pub(crate) struct Args {
     /// Write one certificate of both sides of the bracket to FILE
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Write a page for a browser to FILE: the bracket against time, methods side by side, marginals, certificate
+    #[cfg(feature = "figures")]
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Files that `answer` writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Files<'a> {
+    /// The certificate.
+    certificate: Option<&'a Path>,
+    /// The page.
+    report: Option<&'a Path>,
 }
 
 /// How results are printed.
@@ -117,7 +145,14 @@ impl Args {
         if let Some(path) = &self.certificate {
             check_certificate(path, &self.model)?;
         }
-        answer(&run, self.model, request, &self.output, self.certificate.as_deref())
+        let mut files = Files { certificate: self.certificate.as_deref(), ..Files::default() };
+        #[cfg(feature = "figures")]
+        if let Some(path) = &self.report {
+            let inputs = std::iter::once(&self.model.model).chain(&self.model.evidence);
+            output::check_target(path, "--report", inputs.chain(&self.certificate))?;
+            files.report = Some(path);
+        }
+        answer(&run, self.model, request, &self.output, files)
     }
 
     fn request(&self, run: &Run) -> Result<BoundRequest> {
@@ -157,16 +192,18 @@ pub(crate) fn answer(
     source: ModelArgs,
     request: BoundRequest,
     output: &OutputArgs,
-    certificate: Option<&Path>,
+    files: Files<'_>,
 ) -> Result<u8> {
     let asked = request.clone();
     let trace = output.trace;
+    let history = History::default();
+    let kept = history.clone();
     let ended = run.supervise(move |watch, board| {
         // Ready by the time the model is read, or soon after: a failure to start it costs a millisecond.
         let preparing = std::thread::Builder::new().spawn(zbound::linalg::prepare);
         let model = source.read()?;
         drop(preparing.map(std::thread::JoinHandle::join));
-        let report = bound(&model, &asked, &mut watch.tracing(trace).posting(board))?;
+        let report = bound(&model, &asked, &mut watch.tracing(trace).keeping(kept).posting(board))?;
         let exact = exact_value(&model, &asked, &report);
         Ok(Answer { model, report, exact })
     })?;
@@ -197,11 +234,16 @@ pub(crate) fn answer(
         Some(answer) => answer.report.write_certificate(&answer.model, path),
         None => Ok(false),
     };
-    if let Some(path) = certificate
+    if let Some(path) = files.certificate
         && !written(path)?
     {
         output::warn("no certificate was written: no bound comes with one");
         code = code.max(EXIT_INCOMPLETE);
+    }
+    #[cfg(feature = "figures")]
+    if let Some(path) = files.report {
+        let model = done.as_ref().map(|answer| &answer.model);
+        crate::report::write(path, &record, &history, model, files.certificate)?;
     }
     Ok(run.exit_code(code))
 }
@@ -236,22 +278,6 @@ fn exact_value(model: &Model, request: &BoundRequest, report: &Report) -> Option
 
 /// Fails before the work when the certificate could not be written after it, or would replace a file it is made from.
 pub(crate) fn check_certificate(path: &Path, model: &ModelArgs) -> Result<()> {
-    check_directory(path)?;
-    // A file that is not there yet is no input; standard input is no file.
-    let Ok(target) = path.canonicalize() else { return Ok(()) };
-    let mut inputs = std::iter::once(&model.model).chain(&model.evidence);
-    if let Some(input) = inputs.find(|input| input.canonicalize().is_ok_and(|file| file == target)) {
-        bail!("--certificate {}: would overwrite the input {}", path.display(), input.display());
-    }
-    Ok(())
-}
-
-/// Fails before the work when a file could not be written after it.
-fn check_directory(path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let metadata = parent.metadata().map_err(|e| zbound::Error::io(parent, e));
-    if !metadata.context("--certificate")?.is_dir() || path.is_dir() {
-        bail!("--certificate {}: not a file in an existing folder", path.display());
-    }
-    Ok(())
+    let inputs = std::iter::once(&model.model).chain(&model.evidence);
+    output::check_target(path, "--certificate", inputs)
 }

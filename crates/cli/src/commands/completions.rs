@@ -5,10 +5,18 @@ use crate::output;
 use anyhow::Result;
 use clap::CommandFactory as _;
 
+const EXAMPLES: &str = "\
+Examples:
+  zbound completions bash > ~/.local/share/bash-completion/completions/zbound
+  zbound completions zsh > ~/.zfunc/_zbound       with `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  zbound completions fish > ~/.config/fish/completions/zbound.fish";
+
 /// Options of `zbound completions`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The shell
+    #[arg(value_name = "SHELL")]
     shell: clap_complete::Shell,
 }
 

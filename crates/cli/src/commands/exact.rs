@@ -1,8 +1,9 @@
 //! `zbound exact`: the value itself.
 
-use super::bound::{OutputArgs, answer};
+use super::bound::{Files, OutputArgs, answer};
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::supervise::Run;
 use anyhow::Result;
 use std::time::Instant;
@@ -23,8 +24,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
-    /// Temperature: eps log Z of exp(f/eps)
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    /// Temperature: eps log Z of exp(f/eps); 1e-12 to 1e12
+    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     eps: f64,
     #[command(flatten)]
     limits: LimitArgs,
@@ -46,6 +47,6 @@ impl Args {
         request.path = Some(self.model.name());
         request.settings = run.settings.clone();
         request.validate()?;
-        answer(&run, self.model, request, &self.output, None)
+        answer(&run, self.model, request, &self.output, Files::default())
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
 use crate::supervise::{Ended, Run};
 use anyhow::Result;
@@ -10,6 +11,7 @@ use comfy_table::{Table, presets};
 use std::time::Instant;
 use zbound::Model;
 use zbound::exact::{self, Cost, Info, Sign};
+use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,17 +92,13 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("couplings", range(info.couplings) + sign),
         row("constant", info.constant.map_or_else(|| "-inf".to_owned(), |c| c.to_string())),
         row("hard zeros", info.hard_zeros.to_string()),
-        row("uncertainty of f", format!("{:.1e}", info.uncertainty)),
+        row("uncertainty of f", numbers::short(info.uncertainty)),
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
         row(
             "exact inference",
             if cost.seconds.is_finite() {
-                format!(
-                    "{}, {:.1e} table entries, about {:.2e} s and {mib:.1} MiB",
-                    cost.algorithm.name(),
-                    cost.entries,
-                    cost.seconds
-                )
+                let (entries, time) = (numbers::short(cost.entries), duration(cost.seconds));
+                format!("{}, {entries} table entries, about {time} and {mib:.1} MiB", cost.algorithm.name())
             } else {
                 "out of reach: no elimination order is cheap enough".to_owned()
             },

@@ -107,7 +107,7 @@ impl Args {
             };
             Panel { title: name, x_label: self.x.clone(), x_log: self.log_x, rows: vec![axes] }
         });
-        Chart { id: "plot".into(), panels: panels.collect() }
+        Chart { id: "plot".into(), panels: panels.collect(), plot_width: None }
     }
 
     fn series(&self, rows: &[&Row], by: &str) -> Vec<Series> {

@@ -3,6 +3,7 @@
 mod bound;
 mod certificate;
 mod commands;
+mod door;
 mod examples;
 mod limits;
 mod marginals;

@@ -51,8 +51,8 @@ impl Limits {
         if !(cost.bytes <= self.memory as f64) {
             return Err(Error::Memory {
                 what: "verifying this certificate".into(),
-                needed_mib: (cost.bytes / 1_048_576.0) as u64,
-                limit_mib: self.memory >> 20,
+                needed: cost.bytes as u64,
+                limit: self.memory,
                 hint: "raise the memory limit of the verification".into(),
             });
         }

@@ -82,6 +82,27 @@ impl Format {
     }
 }
 
+impl Format {
+    /// The format that the beginning of a text shows beyond doubt, if it does.
+    pub(super) fn of_text(text: &str) -> Option<Format> {
+        let text = text.trim_start();
+        if text.starts_with('{') {
+            return Some(Format::Json);
+        }
+        let line = text
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty() && *line != "c" && !line.starts_with("c "));
+        let mut words = line?.split_whitespace();
+        match (words.next()?, words.next()) {
+            ("MARKOV" | "BAYES", _) => Some(Format::Uai),
+            ("p", Some("qubo")) => Some(Format::Qubo),
+            ("#", Some(word)) if word.starts_with("vartype=") => Some(Format::Coo),
+            _ => None,
+        }
+    }
+}
+
 impl Choice for Format {
     const WHAT: &'static str = "format";
 
@@ -122,6 +143,21 @@ choice_by_name!(Format);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_may_show_its_format() {
+        for (text, format) in [
+            (" \n{\"d\": 2}", Some(Format::Json)),
+            ("MARKOV\n2\n", Some(Format::Uai)),
+            ("\nBAYES\n", Some(Format::Uai)),
+            ("c comment\np qubo 0 2 1 1\n", Some(Format::Qubo)),
+            ("# vartype=SPIN\n0 1 1\n", Some(Format::Coo)),
+            ("3 2\n1 2 1\n", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::of_text(text), format, "{text}");
+        }
+    }
 
     #[test]
     fn names_and_extensions_are_those_of_the_documentation() {

@@ -75,11 +75,31 @@ fn term_set(members: &[usize], d: usize) -> Result<VarSet, &'static str> {
     if set.len() == members.len() { Ok(set) } else { Err("names a spin twice") }
 }
 
-/// serde's message with its line in the place where ours have it.
+/// serde's message with its line in the place where ours have it, in words for people who do not write Rust.
 pub(super) fn syntax_error(text: &Text<'_>, error: &serde_json::Error) -> Error {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    text.error(error.line().max(1), message)
+    let plain = match message {
+        _ if text.text.trim().is_empty() => "the file is empty".to_owned(),
+        m if m.starts_with("EOF") => {
+            "the JSON ends too early: a bracket, quote or value is missing".to_owned()
+        }
+        "expected value" => "not JSON: expected a number, text, list or `{`".to_owned(),
+        "trailing characters" => "trailing characters after the end of the JSON".to_owned(),
+        m => m
+            .replace("expected usize", "expected a whole number, at least 0")
+            .replace("expected f64", "expected a number")
+            .replace("floating point `", "`")
+            .replace("integer `", "`")
+            .replace("expected a tuple of size 3", "expected [i, j, value]")
+            .replace("expected a tuple of size 2", "expected [[i, j, k, ...], value]")
+            .replace("a sequence", "a list")
+            .replace("sequence", "list")
+            .replace("struct Native", "an object with the keys of a model")
+            .replace("struct Factor", "an object with scope and log")
+            .replace("map,", "an object,"),
+    };
+    text.error(error.line().max(1), plain)
 }
 
 /// The line of `key`, or of element `k` of the array under it, in valid JSON; for messages only.
@@ -140,7 +160,11 @@ mod tests {
     #[test]
     fn errors_name_line_and_entry() {
         for (text, line, words) in [
-            ("", 1, "EOF"),
+            ("", 1, "empty"),
+            ("{\"d\":2", 1, "ends too early"),
+            ("{\"d\":2.5}", 1, "expected a whole number"),
+            ("{\"d\":1,\"fields\":[\"a\"]}", 1, "expected a number"),
+            ("hello", 1, "not JSON"),
             ("{}", 1, "missing field `d`"),
             ("{\"d\":2,\n\"field\":[]}", 2, "unknown field `field`"),
             ("{\"d\":2,\n\"d\":3}", 2, "duplicate field `d`"),

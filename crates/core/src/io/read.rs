@@ -37,14 +37,10 @@ impl Default for ReadOptions {
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
     let is_stdin = path == Path::new("-");
     let known = if is_stdin { None } else { Format::from_path(path) };
-    let Some(format) = options.format.or(known) else {
-        let what = if is_stdin { "standard input has no file name" } else { "unknown extension" };
-        return Err(Error::Setting(format!(
-            "{}: {what}; name the format with --format, one of {}",
-            path.display(),
-            <Format as crate::Choice>::names()
-        )));
-    };
+    let given = options.format.or(known);
+    if given.is_none() && !is_stdin {
+        return Err(unknown_format(path, "unknown extension"));
+    }
     let bytes = if is_stdin {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
@@ -52,7 +48,19 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
         std::fs::read(path)
     };
     let bytes = bytes.map_err(|e| Error::io(path, e))?;
-    read_bytes(&path.to_string_lossy(), &bytes, format, options)
+    let name = path.to_string_lossy();
+    // Where the name says little, the text may say more.
+    let is_open = options.format.is_none() && (is_stdin || path.extension().is_none());
+    let shown = if is_open { Format::of_text(&Text::decode(&name, &bytes)?.text) } else { None };
+    let Some(format) = shown.or(given) else {
+        return Err(unknown_format(path, "the text does not show its format"));
+    };
+    read_bytes(&name, &bytes, format, options)
+}
+
+fn unknown_format(path: &Path, why: &str) -> Error {
+    let (path, names) = (path.display(), <Format as crate::Choice>::names());
+    Error::Setting(format!("{path}: {why}; name the format with --format, one of {names}"))
 }
 
 /// Reads a model from memory; `name` is the file name in messages.
@@ -81,22 +89,39 @@ pub fn read_bytes(name: &str, bytes: &[u8], format: Format, options: &ReadOption
              the temperature of any model"
         )));
     }
-    let mut model = match format {
-        Format::Json if is_dimod => dimod_json::read(&text, beta)?,
-        Format::Json if json_factors::is_factors(&text) => json_factors::read(&text)?,
-        Format::Json => json::read(&text)?,
-        Format::Uai => uai::read(&text)?,
-        Format::LibDai => fg::read(&text)?,
-        Format::Coo => coo::read(&text, beta)?,
-        Format::DimodJson => dimod_json::read(&text, beta)?,
-        Format::Rudy => rudy::read(&text)?,
-        Format::Qubo => qubo::read(&text, beta)?,
-        Format::Bq => qubo::read_bq(&text, beta)?,
+    let parsed = match format {
+        Format::Json if is_dimod => dimod_json::read(&text, beta),
+        Format::Json if json_factors::is_factors(&text) => json_factors::read(&text),
+        Format::Json => json::read(&text),
+        Format::Uai => uai::read(&text),
+        Format::LibDai => fg::read(&text),
+        Format::Coo => coo::read(&text, beta),
+        Format::DimodJson => dimod_json::read(&text, beta),
+        Format::Rudy => rudy::read(&text),
+        Format::Qubo => qubo::read(&text, beta),
+        Format::Bq => qubo::read_bq(&text, beta),
     };
+    let mut model = parsed.map_err(|error| with_doubt(error, format, &text))?;
     let Some(path) = &options.evidence else { return Ok(model) };
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let cardinalities: Vec<u32> = (0..model.variables()).map(|i| model.cardinality(i)).collect();
     let (pairs, warnings) = evidence::read_evidence(&path.to_string_lossy(), &bytes, &cardinalities)?;
     model.warnings.extend(warnings);
     model.with_states(&pairs)
+}
+
+/// Adds what the text looks like, when that is another format.
+fn with_doubt(error: Error, format: Format, text: &Text<'_>) -> Error {
+    let is_json = |f: Format| matches!(f, Format::Json | Format::DimodJson);
+    match (error, Format::of_text(&text.text)) {
+        (Error::Parse { path, line, message }, Some(seen))
+            if seen != format && !(is_json(seen) && is_json(format)) =>
+        {
+            let (read, name) = (format.name(), seen.name());
+            let message =
+                format!("{message} (read as {read}, but it looks like {name}: try --format {name})");
+            Error::Parse { path, line, message }
+        }
+        (error, _) => error,
+    }
 }

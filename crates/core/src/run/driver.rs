@@ -1,11 +1,13 @@
 //! One call: which methods run, and in which order.
 
+use super::cost;
 use super::job::{Job, Outcome, relaxation, table_bound};
 use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS};
 use super::portfolio;
 use super::report::Report;
 use crate::deadline::Deadline;
 use crate::error::Result;
+use crate::exact::Wanted;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{ModelRecord, Status};
@@ -54,6 +56,9 @@ pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer)
     }
 }
 
+/// Seconds that a forecast for somebody who watches may take.
+const FORECAST_SECS: f64 = 0.2;
+
 /// Runs methods one after another, each with an equal share of the time left.
 fn in_order(
     job: &Job<'_>,
@@ -93,6 +98,11 @@ fn in_order(
         let patience = request.methods == MethodChoice::All && !ends.is_limited() && method != Method::Exact;
         if patience {
             settings.time_limit_secs = Some(PATIENCE_SECS);
+        }
+        if method == Method::Exact && observer.wants_forecast() {
+            let glance = settings.clone().with_time_limit(Some(FORECAST_SECS));
+            let cost = cost::exact(job.model, Wanted::ALL, &glance);
+            cost.into_iter().for_each(|cost| observer.forecast(cost.seconds));
         }
         let mut outcome = job.run(method, &settings, observer)?;
         if patience && outcome.0.status == Status::TimeLimit && outcome.0.reason.is_none() {

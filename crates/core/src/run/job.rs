@@ -1,5 +1,6 @@
 //! One model at one temperature, and what a method makes of it.
 
+use super::layers::Layers;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
 use super::report::Report;
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
@@ -213,13 +214,34 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// log Z by summing over the small layer of a model that has two.
+    pub(super) fn run_layers(
+        &self,
+        layers: &Layers,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        match layers.solve(self.request.eps, settings, observer) {
+            Ok(exact) => Ok((self.recorder.exact(&exact), None)),
+            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
+            Err(error) => Err(error),
+        }
+    }
+
     fn exact(&self, wanted: Wanted, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
         if self.request.methods == MethodChoice::All
             && let Some(why) = exact_refusal(self.model, settings)
         {
             return Err(Error::NotApplicable(why));
         }
-        let exact = exact::exact_with(self.model, self.request.eps, wanted, settings, observer)?;
+        let exact = match exact::exact_with(self.model, self.request.eps, wanted, settings, observer) {
+            // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.
+            Err(error @ Error::Memory { .. }) => {
+                let layers = Layers::of(self.model).ok_or(error)?;
+                return self.run_layers(&layers, settings, observer);
+            }
+            other => other?,
+        };
         let wanted = self.request.want_certificate;
         let solution = if wanted { certified_exact(self.model, self.request.eps, &exact)? } else { None };
         Ok((self.recorder.exact(&exact), solution))

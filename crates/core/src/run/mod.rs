@@ -1,15 +1,19 @@
 //! The driver: which methods run, in which order, and what their results amount to.
 //!
-//! [`bound`] is what the command line, the Python package and sweeps call.
+//! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
+mod convex;
 pub(crate) mod cost;
 mod driver;
 mod job;
+mod layers;
 mod plan;
 mod portfolio;
 mod report;
+mod scan;
 
 pub use driver::bound;
 pub(crate) use job::{certified_exact, free_sets};
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};
+pub use scan::{Betas, SCAN_SCHEMA, ScanPoint, ScanRecord, scan};

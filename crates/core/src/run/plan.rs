@@ -96,12 +96,12 @@ impl BoundRequest {
         if !EPS_RANGE.contains(&self.eps) {
             let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
             return Err(Error::Setting(format!(
-                "eps = {}: expected a temperature between {low:e} and {high:e} (for the limit eps = 0 use `map`)",
+                "eps = {:?}: expected a temperature between {low:e} and {high:e} (for the limit eps = 0 use `map`)",
                 self.eps
             )));
         }
         if let Some(gap) = self.target_gap.filter(|gap| !(*gap >= 0.0)) {
-            return Err(Error::Setting(format!("target gap = {gap}: expected a width of at least 0")));
+            return Err(Error::Setting(format!("target gap = {gap:?}: expected a width of at least 0")));
         }
         if let MethodChoice::List(methods) = &self.methods {
             if methods.is_empty() {
@@ -169,7 +169,8 @@ pub(crate) fn dense_refusal(method: Method, d: usize, n: usize, settings: &Setti
     let needed = operations / DENSE_OPERATIONS_PER_SECOND;
     let name = method.name();
     (needed > seconds).then(|| {
-        format!("{name} needs about {needed:.1e} s, above the {seconds:.0} s given to it; ask for --method {name} to insist")
+        let needed = cost::words(needed);
+        format!("{name} needs about {needed}, above the {seconds:.0} s given to it; ask for --method {name} to insist")
     })
 }
 

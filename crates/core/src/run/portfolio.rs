@@ -2,8 +2,9 @@
 
 use super::cost::{self, Estimate};
 use super::job::{Job, Outcome};
+use super::layers::Layers;
 use crate::deadline::Deadline;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
@@ -151,8 +152,11 @@ pub(super) fn run(
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
     let exact = Plan::of(job.model, &settings);
-    if exact.all.as_ref().is_some_and(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
-        portfolio.try_exact(job, Wanted::ALL, &settings, observer)?;
+    if let Some(e) = exact.all.filter(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
+        portfolio.try_exact(job, (Wanted::ALL, e), &settings, observer)?;
+    }
+    if let Some(layers) = exact.layers.as_ref().filter(|layers| layers.seconds() <= AT_ONCE_SECS) {
+        portfolio.try_layers(job, layers, &settings, observer)?;
     }
     for method in shape.quick() {
         if portfolio.is_done(job, &ends, observer) {
@@ -160,6 +164,12 @@ pub(super) fn run(
         }
         let seconds = (QUICK.0 * ends.seconds_left()).min(QUICK.1);
         portfolio.try_for(job, method, Some(seconds), &settings, observer)?;
+    }
+    if let Some(layers) = exact.layers.as_ref()
+        && EXACT_CAUTION * layers.seconds() <= ends.seconds_left()
+        && !portfolio.is_done(job, &ends, observer)
+    {
+        portfolio.try_layers(job, layers, &settings, observer)?;
     }
     if let Some(wanted) = exact.affordable(&settings)
         && !portfolio.is_done(job, &ends, observer)
@@ -199,7 +209,12 @@ pub(super) fn run(
 struct Plan {
     all: Option<Estimate>,
     log_z: Option<Estimate>,
+    /// Two layers, one of them small, where summing over that one costs far less than the rest.
+    layers: Option<Layers>,
 }
+
+/// How many times faster a sum over a layer, which gives no marginals, has to be to come first.
+const LAYERS_GAIN: f64 = 4.0;
 
 impl Plan {
     fn of(model: &Model, settings: &Settings) -> Self {
@@ -210,19 +225,23 @@ impl Plan {
             |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
         let log_z =
             all.as_ref().filter(|e| is_too_much(e)).and_then(|_| cost::exact(model, Wanted::LOG_Z, settings));
-        Plan { all, log_z }
+        let is_quicker = |layers: &Layers| {
+            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
+            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
+            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds() < best
+        };
+        let layers = Layers::of(model).filter(is_quicker);
+        Plan { all, log_z, layers }
     }
 
     /// What can be had in the time left.
-    fn affordable(&self, settings: &Settings) -> Option<Wanted> {
-        let fits = |e: &Option<Estimate>| {
+    fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
+        let fits = |e: &Estimate| {
             let left = settings.deadline.seconds_left();
-            e.as_ref().is_some_and(|e| EXACT_CAUTION * e.seconds <= left && e.fits(settings))
+            EXACT_CAUTION * e.seconds <= left && e.fits(settings)
         };
-        if fits(&self.all) {
-            return Some(Wanted::ALL);
-        }
-        fits(&self.log_z).then_some(Wanted::LOG_Z)
+        let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
+        all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
     }
 }
 
@@ -251,13 +270,30 @@ impl Portfolio {
     fn try_exact(
         &mut self,
         job: &Job<'_>,
-        wanted: Wanted,
+        (wanted, cost): (Wanted, Estimate),
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         observer.begin(Method::Exact);
+        observer.forecast(cost.seconds);
         let outcome = job.run_exact(wanted, settings, observer)?;
         self.absorb(outcome);
+        job.announce(&self.summary, &self.results, &[], observer)
+    }
+
+    fn try_layers(
+        &mut self,
+        job: &Job<'_>,
+        layers: &Layers,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        observer.begin(Method::Exact);
+        observer.forecast(layers.seconds());
+        match job.run_layers(layers, settings, observer) {
+            Err(Error::NotApplicable(_)) => return Ok(()),
+            outcome => self.absorb(outcome?),
+        }
         job.announce(&self.summary, &self.results, &[], observer)
     }
 

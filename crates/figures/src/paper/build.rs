@@ -25,7 +25,7 @@ pub fn chart(id: &str, spec: &FigureSpec, data: &FigureData) -> Chart {
             })
             .collect(),
     });
-    Chart { id: id.to_owned(), panels: panels.collect() }
+    Chart { id: id.to_owned(), panels: panels.collect(), plot_width: None }
 }
 
 fn axes(metric: Metric, y_label: &str, curves: &[Curve]) -> Axes {

@@ -7,6 +7,8 @@ pub struct Chart {
     pub id: String,
     /// From left to right.
     pub panels: Vec<Panel>,
+    /// Width of a panel's axes in pixels; a size that suits the number of panels by default.
+    pub plot_width: Option<f64>,
 }
 
 /// Plots over one x axis, from top to bottom.

@@ -41,6 +41,10 @@ impl Layout {
             2 => (360.0, 280.0),
             _ => (290.0, 260.0),
         };
+        let (plot_width, plot_height) = match chart.plot_width {
+            Some(width) => (width, 0.7 * width),
+            None => (plot_width, plot_height),
+        };
         let rows = chart.panels.iter().map(|p| p.rows.len()).max().unwrap_or(1).max(1);
         let plot_height = if rows > 1 { plot_height + 60.0 } else { plot_height };
         let column = LEFT + plot_width + RIGHT;

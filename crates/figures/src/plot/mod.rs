@@ -7,8 +7,9 @@ mod scale;
 mod svg;
 
 pub use chart::{Axes, Chart, Mark, Panel, Point, Series, color};
-pub(crate) use svg::number;
+pub(crate) use scale::Scale;
 pub use svg::render;
+pub(crate) use svg::{escape, number};
 
 use anyhow::{Result, bail};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 /// A linear or logarithmic axis.
 #[derive(Clone, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
@@ -16,7 +16,7 @@ const DECADES: f64 = 16.0;
 
 impl Scale {
     /// An axis that holds `values`, drawn between positions `from` and `to`.
-    pub(super) fn new(values: impl Iterator<Item = f64>, log: bool, from: f64, to: f64, margin: f64) -> Self {
+    pub(crate) fn new(values: impl Iterator<Item = f64>, log: bool, from: f64, to: f64, margin: f64) -> Self {
         let usable = |v: &f64| v.is_finite() && (!log || *v > 0.0);
         let (mut low, mut high) = values
             .filter(usable)
@@ -37,7 +37,7 @@ impl Scale {
     }
 
     /// Position of a value; values a logarithm cannot show lie at the low end.
-    pub(super) fn position(&self, value: f64) -> f64 {
+    pub(crate) fn position(&self, value: f64) -> f64 {
         let value = if !self.log {
             value
         } else if value > 0.0 {
@@ -49,7 +49,7 @@ impl Scale {
     }
 
     /// Ticks and their labels, about `count` of them.
-    pub(super) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         if self.log && self.high - self.low > 1.0 { self.decades(count) } else { self.round_numbers(count) }
     }
 

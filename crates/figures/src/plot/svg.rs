@@ -44,7 +44,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Escapes text for XML.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -199,7 +199,7 @@ mod tests {
         };
         let axes = Axes { series: vec![series], ..Axes::default() };
         let panel = Panel { title: "<b>".into(), rows: vec![axes], ..Panel::default() };
-        let svg = render(&Chart { id: "c".into(), panels: vec![panel] });
+        let svg = render(&Chart { id: "c".into(), panels: vec![panel], plot_width: None });
         assert!(!svg.contains("<script>") && !svg.contains("<b>"), "{svg}");
         assert!(super::super::png::rasterise(&svg).unwrap().starts_with(b"\x89PNG"));
     }
