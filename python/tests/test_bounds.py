@@ -194,8 +194,38 @@ def test_intervals_know_evidence_limits_and_mistakes(rng):
         zb.marginal_intervals(tree, [4])
     with pytest.raises(zb.SettingError):
         zb.marginal_intervals(tree, eps=-1.0)
-    with pytest.raises(zb.NotApplicableError):
-        zb.marginal_intervals(zb.Polynomial(4, {(0, 1, 2): 1.0}))
+    with pytest.raises(zb.SettingError, match="different"):
+        zb.marginal_intervals(tree, pairs=[(1, 1)])
+
+
+def test_laws_of_pairs_and_of_any_number_of_states_hold_the_truth(rng):
+    tables = [((0, 1), rng.normal(size=(3, 2))), ((1, 2), rng.normal(size=(2, 4))), ((0, 2), rng.normal(size=(3, 4)))]
+    tables[2][1][1, 3] = -np.inf
+    model = zb.FactorModel([3, 2, 4], tables)
+    weight = np.exp(tables[0][1][:, :, None] + tables[1][1][None] + tables[2][1][:, None])
+    weight /= weight.sum()
+    found = zb.marginal_intervals(model, [0, 1, 2], pairs=[(2, 0)])
+    assert found.status == "converged" and np.isnan(found[0]).all() and found.shape == (3, 2)
+    for axes, law in zip([(1, 2), (0, 2), (0, 1)], found.states):
+        truth = weight.sum(axis=axes)
+        assert np.all(law[:, 0] <= truth + 1e-12) and np.all(truth <= law[:, 1] + 1e-12)
+        assert np.all(law[:, 1] - law[:, 0] < 1e-9)
+    truth = weight.sum(axis=1).T
+    assert np.all(found.pairs[2, 0][..., 0] <= truth + 1e-12) and np.all(truth <= found.pairs[2, 0][..., 1] + 1e-12)
+    given = zb.marginal_intervals(model, [1], evidence={0: 2})
+    truth = weight[2].sum(axis=1) / weight[2].sum()
+    assert given[0, 0] <= truth[1] + 1e-12 and truth[1] <= given[0, 1] + 1e-12
+
+
+def test_samples_follow_the_law_and_say_where_they_come_from(rng):
+    model = zb.Ising(*random_ising(rng, 5))
+    found = zb.sample(model, 4000, seed=3)
+    assert found.kind == "exact" and found.states.shape == (4000, 5) and set(np.unique(found.states)) <= {-1, 1}
+    truth = zb.exact(model).marginals
+    assert np.all(np.abs((found.states == 1).mean(axis=0) - truth) < 0.05)
+    assert np.array_equal(found.states, zb.sample(model, 4000, seed=3).states)
+    bits = zb.sample(zb.Qubo([[1.0, -3.0], [0.0, 1.0]]), 50)
+    assert set(np.unique(bits.states)) <= {0, 1} and "Samples(n=50" in repr(bits)
 
 
 @pytest.mark.parametrize("cuts", ["none", "pairwise", "triangle"])
@@ -206,6 +236,8 @@ def test_map_brackets_the_maximum(rng, cuts, tmp_path):
         best = zb.map(model, cuts=cuts)
         assert best.certified and best.value - 1e-12 <= truth <= best.upper + 1e-12
         assert np.isclose(model.value(best.assignment), best.value) and best.assignment.dtype == np.int8
+        exact = zb.map(model)
+        assert exact.proof == "elimination" and exact.relative_gap < 1e-9 and np.isclose(exact.value, truth)
         best.certificate.save(tmp_path / "map.zbc")
         assert zb.verify(model, tmp_path / "map.zbc").phi.upper <= best.upper
     assert "Map(value=" in repr(best) and "<table>" in best._repr_html_()

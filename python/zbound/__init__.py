@@ -12,7 +12,7 @@ True
 """
 
 from ._zbound import Certificate, Ising, Model, Polynomial, __version__
-from .answers import Exact, Kl, KlStep, Map
+from .answers import Exact, Intervals, Kl, KlStep, Map, Samples
 from .branching import Branching, branch
 from .errors import (
     CertificateError,
@@ -33,7 +33,7 @@ from .progress import Progress
 from .rbm import Likelihood, Rbm
 from .results import Best, Bounds, History, PairMoments, Results, Solution, Step, Trace, Verification
 from .scan import Scan, temperature_scan
-from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, verify
+from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, sample, verify
 from .sweep import Sweep, sweep
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "Gradient",
     "History",
     "InternalError",
+    "Intervals",
     "Ising",
     "Kl",
     "KlStep",
@@ -64,6 +65,7 @@ __all__ = [
     "Qubo",
     "Rbm",
     "Results",
+    "Samples",
     "Scan",
     "SettingError",
     "Solution",
@@ -86,6 +88,7 @@ __all__ = [
     "marginal_intervals",
     "read",
     "read_bytes",
+    "sample",
     "sweep",
     "temperature_scan",
     "to_dimod",

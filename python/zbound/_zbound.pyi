@@ -30,6 +30,7 @@ __all__ = [
     "marginal_intervals",
     "read",
     "read_bytes",
+    "sample",
     "temperature_scan",
 ]
 
@@ -158,16 +159,31 @@ def marginal_intervals(
     model: Model,
     variables: list[int] | None,
     *,
+    methods: list[str],
+    pairs: list[tuple[int, int]],
     eps: float,
     tol: float,
     time_limit: float | None,
+    threads: int,
+    memory_limit: int | None,
     progress: Callable[[str | None, int, float, float, float], Any] | None,
-) -> NDArray[np.float64]: ...
+) -> dict[str, Any]: ...
+def sample(
+    model: Model,
+    n: int,
+    *,
+    seed: int,
+    eps: float,
+    time_limit: float | None,
+    threads: int,
+    memory_limit: int | None,
+    progress: Callable[[str | None, int, float, float, float], Any] | None,
+) -> dict[str, Any]: ...
 def map(
     model: Model,
     *,
     features: str | None,
-    cuts: str,
+    cuts: str | None,
     tol: float,
     max_iterations: int | None,
     time_limit: float | None,

@@ -1,9 +1,9 @@
-"""What `exact`, `map` and `kl` return."""
+"""What `exact`, `map`, `marginal_intervals`, `sample` and `kl` return."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from ._zbound import Certificate
 from .results import Bounds, PairMoments
 from .text import interval, rows_of
 
-__all__ = ["Exact", "Kl", "KlStep", "Map"]
+__all__ = ["Exact", "Intervals", "Kl", "KlStep", "Map", "Samples"]
 
 
 class KlStep(NamedTuple):
@@ -62,6 +62,9 @@ class Exact:
 class Map:
     """A certified upper bound on max f and the best assignment found, in the units of the model's file.
 
+    `proof` says what proves `upper`: `elimination`, `branching`, `relaxation` (then there is a `certificate`), `mini-buckets`
+    or `coefficients`; `relative_gap` is 0 when the assignment is proved to be optimal. `assignment` is in the letters of the
+    model's file: -1 and +1 for spins, 0 and 1 for QUBOs, else numbers of states.
     `value` is f at `assignment`, a cut weight for max-cut files and -E for minimised formats, for which
     `energy` and `energy_lower` say the same in the file's own sign.
     """
@@ -71,6 +74,9 @@ class Map:
     assignment: NDArray[np.int8]
     status: str
     certified: bool
+    relative_gap: Optional[float]
+    proof: Optional[str]
+    nodes: Optional[int]
     relaxation_gap: Optional[float]
     iterations: int
     seconds: float
@@ -115,3 +121,51 @@ class Kl:
     def _repr_html_(self) -> str:
         rows = {"D(p||q)": self.kl, "lower": self.kl_lower, "lower, diagonal metric": self.kl_lower_diag}
         return rows_of(rows)
+
+
+class Intervals(np.ndarray):
+    """Rows `[low, high]` around P(x_i = +1), an array with what else was proved.
+
+    `variables` are the rows' variables, `states` their intervals by state (one array of shape (states, 2) each), `pairs` the
+    joint laws `{(i, j): array of shape (states, states, 2)}`. `status` is `converged` or the limit that ended the work.
+    """
+
+    variables: list[int]
+    states: list[NDArray[np.float64]]
+    pairs: dict[tuple[int, int], NDArray[np.float64]]
+    methods: list[str]
+    status: str
+    seconds: float
+    reason: Optional[str]
+
+
+def intervals_from(raw: dict[str, Any]) -> Intervals:
+    """The result of `marginal_intervals` from what the extension gives."""
+    laws = raw["laws"]
+    rows = [law[1] if len(law) == 2 else [np.nan, np.nan] for law in laws]
+    out = np.array(rows, dtype=float).reshape(len(laws), 2).view(Intervals)
+    out.variables, out.states, out.pairs = raw["variables"], laws, raw["pairs"]
+    out.methods, out.status = raw["methods"], raw["status"]
+    out.seconds, out.reason = raw["seconds"], raw["reason"]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """States drawn from a model: one row per sample, one column per variable.
+
+    Spins are -1 and +1, QUBOs 0 and 1, other variables numbers of states. `kind` is `exact` or `annealed`.
+    """
+
+    states: NDArray[np.int64]
+    kind: str
+    seed: int
+    status: str
+    seconds: float
+    reason: Optional[str]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"Samples(n={len(self)}, kind={self.kind!r}, seed={self.seed})"

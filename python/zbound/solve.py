@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, overload
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _zbound
 from ._zbound import Certificate, Ising, Model
-from .answers import Exact, Kl, KlStep, Map
+from .answers import Exact, Intervals, Kl, KlStep, Map, Samples, intervals_from
 from .names import positions
 from .progress import ProgressLike, Watcher
 from .results import Bounds, PairMoments, Results, Solution, Verification, results_from, solution_from, verify_with
@@ -20,7 +20,19 @@ from .results import Bounds, PairMoments, Results, Solution, Verification, resul
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Options", "bound", "exact", "generate", "kl", "map", "marginal_intervals", "read", "read_bytes", "verify"]
+__all__ = [
+    "Options",
+    "bound",
+    "exact",
+    "generate",
+    "kl",
+    "map",
+    "marginal_intervals",
+    "read",
+    "read_bytes",
+    "sample",
+    "verify",
+]
 
 FeaturesLike = Union[None, str, Iterable[Iterable[Any]]]
 """`degree:K`, `first:N`, `all`, `edges`, or a list of sets of variables, by number or name."""
@@ -198,7 +210,7 @@ def map(
     model: Model,
     *,
     features: FeaturesLike = None,
-    cuts: str = "none",
+    cuts: Optional[str] = None,
     tol: float = 1e-6,
     max_iterations: Optional[int] = None,
     time_limit: Optional[float] = None,
@@ -206,9 +218,11 @@ def map(
     seed: int = 0,
     progress: ProgressLike = None,
 ) -> Map:
-    """The zero-temperature case: a certified upper bound on max f and the best assignment found.
+    """The zero-temperature case: a proved upper bound on max f and the best assignment found.
 
-    `cuts` are the inequalities that tighten the bound of a pairwise model: `none`, `pairwise` or `triangle`.
+    Whatever closes the gap is tried: exact elimination, branch and bound, and the integrality of integer data, for a minute
+    unless `time_limit` says otherwise. `cuts` (`none`, `pairwise` or `triangle`) or `features` ask for one relaxation instead,
+    whose bound comes with a certificate.
 
     >>> import numpy as np, zbound as zb
     >>> triangle = zb.Ising(np.zeros(3), np.triu(-np.ones((3, 3)), 1))  # frustrated: max f = 1
@@ -272,15 +286,22 @@ def marginal_intervals(
     model: Model,
     variables: Optional[Iterable[Any]] = None,
     *,
+    method: Union[str, Iterable[str]] = "auto",
+    pairs: Iterable[tuple[int, int]] = (),
+    evidence: Optional[Mapping[int, int]] = None,
     eps: float = 1.0,
     tol: float = 1e-8,
     time_limit: Optional[float] = None,
+    threads: int = 1,
+    memory_limit: Optional[int] = None,
     progress: ProgressLike = None,
-) -> NDArray[np.float64]:
-    """Proved intervals `[low, high]` around P(x_i = +1) of a pairwise model, one row per variable.
+) -> Intervals:
+    """Proved intervals `[low, high]` around P(x_i = +1), one row per variable: what `zbound marginals` prints.
 
-    Each comes from certified bounds on log Z with the spin fixed to +1 and to -1. What `time_limit` or a
-    `progress` that returns `False` leaves out is `[0, 1]`; `Progress.iteration` counts the variables done.
+    One exact elimination gives them all where that fits the limits; otherwise each comes from certified bounds on log Z with the
+    variable fixed to each of its states, in rounds that narrow the intervals until `time_limit`. `pairs` asks for joint laws (and,
+    without `variables`, for nothing else), `evidence` fixes variables as `Model.with_evidence` does. The rows of variables
+    with other than two states are NaN: see `.states` of the result, and `.pairs`, `.status`, `.reason`.
 
     >>> import numpy as np, zbound as zb
     >>> chain = zb.Ising([0.5, 0.0, -0.2], np.diag([0.4, 0.3], 1))
@@ -288,10 +309,63 @@ def marginal_intervals(
     >>> marginals = zb.exact(chain).marginals
     >>> bool(np.all((low <= marginals) & (marginals <= high)))
     True
+    >>> zb.marginal_intervals(chain, pairs=[(0, 2)]).pairs[0, 2].shape
+    (2, 2, 2)
     """
     chosen = None if variables is None else positions(model, variables)
+    methods = [method] if isinstance(method, str) else list(method)
+    joint = [(i, j) for i, j in (positions(model, pair) for pair in pairs)]
+    if evidence:
+        model = model.with_evidence(evidence)
     with Watcher(progress) as callback:
-        return _zbound.marginal_intervals(model, chosen, eps=eps, tol=tol, time_limit=time_limit, progress=callback)
+        raw = _zbound.marginal_intervals(
+            model,
+            chosen,
+            methods=methods,
+            pairs=joint,
+            eps=eps,
+            tol=tol,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+            progress=callback,
+        )
+    return intervals_from(raw)
+
+
+def sample(
+    model: Model,
+    n: int = 1,
+    *,
+    seed: int = 0,
+    eps: float = 1.0,
+    time_limit: Optional[float] = None,
+    threads: int = 1,
+    memory_limit: Optional[int] = None,
+    progress: ProgressLike = None,
+) -> Samples:
+    """Draws `n` states from exp(f/eps)/Z: what `zbound sample` prints.
+
+    `kind` is `exact` for independent samples of the distribution itself, which elimination gives where it fits the limits, and
+    `annealed` for the ends of annealed chains, which are only close to it.
+
+    >>> import zbound as zb
+    >>> samples = zb.sample(zb.generate("trw-attractive", "grid", d=9, w=0.5, seed=1), 100, seed=7)
+    >>> samples.states.shape, samples.kind
+    ((100, 9), 'exact')
+    """
+    with Watcher(progress) as callback:
+        raw = _zbound.sample(
+            model,
+            int(n),
+            seed=seed,
+            eps=eps,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+            progress=callback,
+        )
+    return Samples(**raw)
 
 
 def verify(model: Model, certificate: Union[Certificate, str, "os.PathLike[str]"]) -> Verification:

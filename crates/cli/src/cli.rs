@@ -1,7 +1,8 @@
 //! The commands and the story `zbound --help` tells.
 
 use crate::commands::{
-    bench, bound, completions, convert, exact, generate, info, kl, man, map, marginals, scan, sweep, verify,
+    bench, bound, completions, convert, exact, generate, info, kl, man, map, marginals, sample, scan, sweep,
+    verify,
 };
 #[cfg(feature = "figures")]
 use crate::commands::{plot, reproduce};
@@ -33,6 +34,7 @@ A first session:
   zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
   zbound map model.json                       the limit eps = 0: bound max f, find an assignment
   zbound marginals model.json                 proved intervals for every P(x_i = +1)
+  zbound sample model.json --n 10             states drawn from the distribution
   zbound scan model.json --betas 0:2:21       brackets over inverse temperature
   zbound bound model.json --report page.html  the same answer as a page for a browser
   zbound convert spins.coo model.json         between formats; `-` is standard input or output
@@ -55,8 +57,10 @@ enum Command {
     Bound(bound::Args),
     /// Bound the largest f from above and find a good assignment: the limit eps = 0
     Map(map::Args),
-    /// Prove intervals for the probabilities of single spins
+    /// Prove intervals for the probabilities of single variables and pairs
     Marginals(marginals::Args),
+    /// Draw states from the model's distribution
+    Sample(sample::Args),
     /// Bound log Z over a range of temperatures
     Scan(scan::Args),
     /// Compute log Z and the marginals exactly, with a rigorous enclosure
@@ -94,6 +98,7 @@ impl Cli {
             Command::Bound(args) => args.run(start),
             Command::Map(args) => args.run(start),
             Command::Marginals(args) => args.run(start),
+            Command::Sample(args) => args.run(start),
             Command::Scan(args) => args.run(start),
             Command::Exact(args) => args.run(start),
             Command::Kl(args) => args.run(start),

@@ -214,6 +214,10 @@ impl Observer for Watch {
         self.share = Some(done);
     }
 
+    fn note(&mut self, sentence: &str) {
+        crate::output::note(sentence);
+    }
+
     fn wants_reports(&self) -> bool {
         self.board.is_some()
     }

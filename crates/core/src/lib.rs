@@ -71,7 +71,7 @@ pub use deadline::Deadline;
 pub use error::{Error, Result};
 pub use features::{Classes, FeatureSpec, Features, MAX_FEATURES};
 pub use model::{
-    Adjacency, FactorModel, FactorRef, Ising, Model, Polynomial, Source, Units, VarSet, generate,
+    Adjacency, Alphabet, FactorModel, FactorRef, Ising, Model, Polynomial, Source, Units, VarSet, generate,
 };
 pub use observer::{Flow, Observer, Progress, Silent};
 pub use problem::{EPS_RANGE, Problem};

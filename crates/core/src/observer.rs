@@ -27,6 +27,9 @@ pub trait Observer {
     /// Called by runs of many parts with the share of the whole that is done.
     fn share(&mut self, _done: f64) {}
 
+    /// Called with a sentence for people, such as how long the work that begins now is expected to take.
+    fn note(&mut self, _sentence: &str) {}
+
     /// Whether [`Observer::report`] is to be called.
     fn wants_reports(&self) -> bool {
         false
@@ -159,6 +162,11 @@ impl<'a> Monitor<'a> {
             self.deadline.cancel();
         }
         self.deadline.stop()
+    }
+
+    /// Tells the observer a sentence for people.
+    pub(crate) fn note(&mut self, sentence: &str) {
+        self.observer.note(sentence);
     }
 
     /// An observer for a part of this solve: the part sees the cancellation of the whole.

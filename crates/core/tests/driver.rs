@@ -2,13 +2,10 @@
 
 mod proofs;
 
-use proofs::{Random, cases, random_ising};
-use zbound::query::marginals::marginals;
+use proofs::{Random, random_ising};
 use zbound::record::Status;
 use zbound::run::{BoundRequest, MethodChoice, Outcome, bound};
-use zbound::{
-    Error, FactorModel, FeatureSpec, Flow, Ising, Method, Model, Progress, Settings, Silent, Source, VarSet,
-};
+use zbound::{Error, FactorModel, FeatureSpec, Flow, Ising, Method, Model, Progress, Silent, Source, VarSet};
 
 fn request(methods: MethodChoice) -> BoundRequest {
     let mut request = BoundRequest::default();
@@ -112,51 +109,6 @@ fn features_out_of_range_are_an_error_in_the_files_numbers() {
     request.features = FeatureSpec::Explicit(vec![VarSet::EMPTY, VarSet::singleton(7)]);
     let error = bound(&triangle(), &request, &mut Silent).unwrap_err();
     assert!(error.to_string().contains("[7]"), "{error}");
-}
-
-#[test]
-fn intervals_of_marginals_hold_the_exact_ones_by_every_method() {
-    let mut random = Random(77);
-    for case in 0..cases(25, 250) {
-        let d = 2 + random.below(5);
-        let scale = random.magnitude(0.1, 5.0);
-        let model = Model::from(random_ising(&mut random, d, scale)).with_evidence(&[(0, 1)]).unwrap();
-        let exact = zbound::exact::exact(&model, 0.7, &Settings::default(), &mut Silent).unwrap();
-        for methods in [
-            MethodChoice::Auto,
-            MethodChoice::List(vec![Method::MeanField, Method::Trw]),
-            MethodChoice::List(vec![Method::Quantum, Method::MeanField]),
-            MethodChoice::List(vec![Method::Trw]),
-        ] {
-            let mut request = BoundRequest::default();
-            (request.methods, request.eps) = (methods, 0.7);
-            let (record, _) = marginals(&model, None, &request, &mut Silent).unwrap();
-            assert_eq!((record.marginals[0].lower, record.marginals[0].upper), (1.0, 1.0));
-            for (m, mean) in record.marginals[1..].iter().zip(&exact.means) {
-                let p = 0.5 * (1.0 + mean);
-                assert!(m.lower <= p + 1e-12 && p - 1e-12 <= m.upper, "case {case}: {m:?} {p}");
-            }
-        }
-    }
-}
-
-#[test]
-fn marginals_of_hard_constraints_and_larger_terms_are_proved_too() {
-    // x_0 = x_1 by a table with zeros; x_2 is tied to nothing.
-    let mut tables = FactorModel::new(3);
-    let none = f64::NEG_INFINITY;
-    tables.push(&[0, 1], &[0.0, none, none, 1.0]).unwrap();
-    let model = Model::new(Source::Factors(tables));
-    let (record, _) = marginals(&model, None, &BoundRequest::default(), &mut Silent).unwrap();
-    let p = 1.0 / (1.0 + (-1.0f64).exp());
-    for (m, p) in record.marginals.iter().zip([p, p, 0.5]) {
-        assert!(m.lower <= p && p <= m.upper && m.upper - m.lower < 1e-9, "{m:?} {p}");
-    }
-    let fixed = model.clone().with_evidence(&[(0, 1)]).unwrap();
-    let (record, _) = marginals(&fixed, Some(&[1]), &BoundRequest::default(), &mut Silent).unwrap();
-    assert_eq!((record.marginals[0].lower, record.marginals[0].upper), (1.0, 1.0));
-    let impossible = fixed.with_evidence(&[(1, -1)]).unwrap();
-    assert!(marginals(&impossible, Some(&[2]), &BoundRequest::default(), &mut Silent).is_err());
 }
 
 #[test]

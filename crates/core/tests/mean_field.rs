@@ -4,11 +4,8 @@ mod proofs;
 
 use proofs::{Random, brute_force, cases, random_grid, random_ising, random_polynomial};
 use zbound::certify::Witness;
-use zbound::query::marginals::marginal_intervals;
 use zbound::relax::{MeanField, Relaxation};
-use zbound::{
-    Features, Flow, Ising, Polynomial, Problem, Progress, Settings, Silent, Solution, StopReason, VarSet,
-};
+use zbound::{Features, Flow, Ising, Polynomial, Problem, Progress, Settings, Solution, StopReason, VarSet};
 
 fn problem(f: impl Into<Polynomial>, eps: f64) -> Problem {
     let f = f.into();
@@ -97,36 +94,4 @@ fn a_large_grid_takes_seconds() {
     let solution = solution.unwrap();
     eprintln!("{side} x {side}: {:.2} s, {} sweeps", solution.seconds, solution.iterations);
     assert!(matches!(solution.certificate.as_ref().unwrap().witness, Some(Witness::Forest { .. })));
-}
-
-#[test]
-fn marginal_intervals_contain_the_marginals() {
-    let mut random = Random(17);
-    for case in 0..cases(60, 600) {
-        let d = 1 + random.below(6);
-        let (scale, eps) = (random.magnitude(0.01, 30.0), random.magnitude(0.1, 10.0));
-        let problem = problem(random_ising(&mut random, d, scale), eps);
-        let top =
-            (0..1 << d).map(|b| problem.polynomial().value(&proofs::spins(d, b))).fold(f64::MIN, f64::max);
-        let spins: Vec<usize> = (0..d).collect();
-        let intervals = marginal_intervals(&problem, &spins, &Settings::default(), &mut Silent).unwrap();
-        for (i, [low, high]) in intervals.into_iter().enumerate() {
-            let (mut plus, mut total) = (0.0, 0.0);
-            for bits in 0..1usize << d {
-                let p = ((problem.polynomial().value(&proofs::spins(d, bits)) - top) / eps).exp();
-                total += p;
-                plus += if bits >> i & 1 == 1 { p } else { 0.0 };
-            }
-            let exact = plus / total;
-            assert!(
-                low <= exact + 1e-12 && exact - 1e-12 <= high,
-                "case {case} spin {i}: {low} {exact} {high}"
-            );
-            assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high));
-        }
-    }
-    let small = problem(random_ising(&mut random, 3, 1.0), 1.0);
-    assert!(marginal_intervals(&small, &[3], &Settings::default(), &mut Silent).is_err());
-    let hurried = Settings::default().with_time_limit(Some(0.0));
-    assert_eq!(marginal_intervals(&small, &[0], &hurried, &mut Silent).unwrap(), [[0.0, 1.0]]);
 }

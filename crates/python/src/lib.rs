@@ -33,7 +33,7 @@ mod _zbound {
     #[pymodule_export]
     use crate::map::map;
     #[pymodule_export]
-    use crate::marginals::marginal_intervals;
+    use crate::marginals::{marginal_intervals, sample};
     #[pymodule_export]
     use crate::model::{Ising, Model, Polynomial};
     #[pymodule_export]

@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use zbound::query::map::MapRequest;
+use zbound::query::map::{Cuts, MapRequest};
 use zbound::{FeatureSpec, Settings};
 
 /// A certified bound on max f and a good assignment; see `zbound.map`.
@@ -20,7 +20,7 @@ pub(crate) fn map<'py>(
     py: Python<'py>,
     model: &Model,
     features: Option<&str>,
-    cuts: &str,
+    cuts: Option<&str>,
     tol: f64,
     max_iterations: Option<usize>,
     time_limit: Option<f64>,
@@ -36,8 +36,10 @@ pub(crate) fn map<'py>(
             .with_seed(seed);
         settings.memory_limit = memory_limit.unwrap_or(settings.memory_limit);
         settings.validate()?;
+        let close = cuts.is_none() && features.is_none();
         let features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
-        Ok(MapRequest { features, cuts: cuts.parse()?, settings, path: model.path.clone() })
+        let cuts = cuts.map_or(Ok(Cuts::None), str::parse)?;
+        Ok(MapRequest { features, cuts, close, settings, path: model.path.clone() })
     };
     let request = resolve().map_err(|error| to_py(py, error))?;
     let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;
@@ -47,7 +49,14 @@ pub(crate) fn map<'py>(
     let (record, dict) = (report.record, PyDict::new(py));
     dict.set_item("upper", record.upper)?;
     dict.set_item("value", record.value)?;
-    dict.set_item("assignment", PyArray1::from_vec(py, record.assignment))?;
+    // Spins and bits are bytes; numbers of states may not be.
+    match record.assignment.iter().map(|&x| i8::try_from(x)).collect::<Result<Vec<i8>, _>>() {
+        Ok(small) => dict.set_item("assignment", PyArray1::from_vec(py, small))?,
+        Err(_) => dict.set_item("assignment", PyArray1::from_vec(py, record.assignment))?,
+    }
+    dict.set_item("relative_gap", record.relative_gap)?;
+    dict.set_item("proof", record.proof.map(|proof| proof.name()))?;
+    dict.set_item("nodes", record.nodes)?;
     dict.set_item("status", record.status.name())?;
     dict.set_item("certified", record.certified)?;
     dict.set_item("relaxation_gap", record.relaxation_gap)?;

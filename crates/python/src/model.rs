@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 use zbound::io::{self, Format};
-use zbound::{Source, VarSet};
+use zbound::{Alphabet, Source, VarSet};
 
 /// A binary model as read from a file: a polynomial or factor tables, with evidence.
 #[pyclass(frozen, subclass, module = "zbound._zbound")]
@@ -133,6 +133,9 @@ impl Model {
                 let message = "the model has variables of other than two states".to_owned();
                 return Err(errors::named(py, "ModelError", message));
             }
+            // Files of bits and of states write 0 for the spin -1.
+            let is_spin = self.inner.alphabet == Alphabet::Spins;
+            let row: Vec<f64> = row.iter().map(|&s| if s == 0.0 && !is_spin { -1.0 } else { s }).collect();
             if row.len() != variables || row.iter().any(|s| s.abs() != 1.0) {
                 let message = format!("expected states of {variables} spins, each -1 or +1");
                 return Err(errors::named(py, "ModelError", message));

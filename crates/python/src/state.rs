@@ -4,7 +4,7 @@ use crate::errors;
 use crate::model::{Class, Model, Polynomial, wrap, wrap_as};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use zbound::{FactorModel, Source, Units, VarSet};
+use zbound::{Alphabet, FactorModel, Source, Units, VarSet};
 
 /// Coefficients or tables, the part of the state that depends on the kind of model.
 type Tables = Vec<(Vec<usize>, Vec<f64>)>;
@@ -28,6 +28,7 @@ pub(crate) fn reduce<'py>(object: &Bound<'py, Model>) -> PyResult<(Bound<'py, Py
     };
     let units = match inner.units {
         Units::Cut => ("cut", 1.0),
+        Units::Energy { beta } if inner.alphabet == Alphabet::Bits => ("energy of bits", beta),
         Units::Energy { beta } => ("energy", beta),
         _ => ("plain", 1.0),
     };
@@ -80,9 +81,12 @@ pub(crate) fn restore(
     model.warnings = warnings;
     model.units = match units.0.as_str() {
         "cut" => Units::Cut,
-        "energy" => Units::Energy { beta: units.1 },
+        "energy" | "energy of bits" => Units::Energy { beta: units.1 },
         _ => Units::Plain,
     };
+    if units.0 == "energy of bits" && matches!(model.source(), Source::Polynomial(_)) {
+        model.alphabet = Alphabet::Bits;
+    }
     // Anyone may write a pickle: only a polynomial on free spins may claim to be one.
     match model.source() {
         Source::Polynomial(_) if kind == "polynomial" && model.d() == model.variables() => {

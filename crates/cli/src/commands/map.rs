@@ -15,6 +15,9 @@ use zbound::FeatureSpec;
 use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
 
 const EXAMPLES: &str = "\
+Unless --cuts, --features or --certificate asks for one relaxation, whatever closes the gap is tried: exact elimination,
+branch and bound with triangle cuts, mini-buckets for tables, and the integrality of integer data. The assignment is
+in the file's own letters: -1 and +1 for spins and sides of a cut, 0 and 1 for QUBOs, else states.
 The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that
 hold a minimised energy E (then the energy and its lower bound are printed as well).
 
@@ -34,9 +37,9 @@ pub(crate) struct Args {
     /// [default: 1 and every x_i, plus what the model's terms need]
     #[arg(long, value_name = "SPEC")]
     features: Option<FeatureSpec>,
-    /// Inequalities that tighten the bound of a pairwise model
-    #[arg(long, default_value_t, value_parser = choices::parser::<Cuts>())]
-    cuts: Cuts,
+    /// The relaxation alone, with inequalities that tighten the bound of a pairwise model
+    #[arg(long, value_parser = choices::parser::<Cuts>())]
+    cuts: Option<Cuts>,
     /// Relative gap at which the relaxation is solved
     #[arg(long, value_name = "T", default_value_t = 1e-6, allow_negative_numbers = true)]
     tol: f64,
@@ -56,7 +59,8 @@ impl Args {
         let run = Run::new(start, &self.limits)?;
         let request = MapRequest {
             features: self.features.clone().unwrap_or_default(),
-            cuts: self.cuts,
+            cuts: self.cuts.unwrap_or_default(),
+            close: self.cuts.is_none() && self.features.is_none() && self.certificate.is_none(),
             settings: run.settings.clone().with_tol(self.tol),
             path: Some(self.model.name()),
         };
@@ -97,7 +101,7 @@ fn render(record: &MapRecord) -> String {
     let decimals = decimals_for(record.upper.into_iter().chain(record.value));
     let upper = record.upper.map_or_else(|| "inf".to_owned(), |v| round_up_display(v, decimals));
     let value = record.value.map_or_else(|| "-inf".to_owned(), |v| round_down_display(v, decimals));
-    let spins: Vec<String> = record.assignment.iter().map(i8::to_string).collect();
+    let spins: Vec<String> = record.assignment.iter().map(i64::to_string).collect();
     let mut text = format!("assignment {}\n", spins.join(" "));
     if let (Some(energy), Some(lower)) = (record.energy, record.energy_lower) {
         let (low, high) = (round_down_display(lower, decimals), round_up_display(energy, decimals));
@@ -107,5 +111,7 @@ fn render(record: &MapRecord) -> String {
         text += &format!("{reason}\n");
     }
     let (status, seconds) = (record.status.name(), record.seconds);
-    text + &format!("{value} <= max f <= {upper}   ({status}, {seconds:.2} s)\n")
+    let proof = record.proof.map_or("nothing proved", |proof| proof.name());
+    let gap = record.relative_gap.map_or_else(String::new, |gap| format!("relative gap {gap:.1e}, "));
+    text + &format!("{value} <= max f <= {upper}   ({gap}{proof}, {status}, {seconds:.2} s)\n")
 }

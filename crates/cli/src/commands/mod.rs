@@ -15,6 +15,7 @@ pub(crate) mod marginals;
 pub(crate) mod plot;
 #[cfg(feature = "figures")]
 pub(crate) mod reproduce;
+pub(crate) mod sample;
 pub(crate) mod scan;
 pub(crate) mod sweep;
 pub(crate) mod verify;

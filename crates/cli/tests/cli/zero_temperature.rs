@@ -7,7 +7,10 @@ use predicates::prelude::*;
 fn map_prints_a_cut_bound_in_the_units_of_the_file() {
     let folder = Folder::new();
     let triangle = folder.write("triangle.mc", "3 3\n1 2 1\n1 3 1\n2 3 1\n");
-    let plain = json(zbound().arg("map").arg(&triangle).arg("--json"), 0);
+    let closed = json(zbound().arg("map").arg(&triangle).arg("--json"), 0);
+    assert_eq!((closed["upper"].as_f64(), closed["value"].as_f64()), (Some(2.0), Some(2.0)));
+    assert!(closed["proof"] == "elimination" && closed["relative_gap"] == 0.0 && closed["certified"] == true);
+    let plain = json(zbound().arg("map").arg(&triangle).args(["--cuts", "none", "--json"]), 0);
     assert_eq!(plain["schema"], "zbound.map/1");
     assert_eq!((plain["value"].as_f64(), plain["certified"].as_bool()), (Some(2.0), Some(true)));
     assert!((plain["upper"].as_f64().unwrap() - 2.25).abs() < 1e-5 && plain["status"] == "converged");
@@ -28,6 +31,22 @@ fn map_of_an_energy_reports_the_energy() {
     let (upper, lower) = (record["upper"].as_f64().unwrap(), record["energy_lower"].as_f64().unwrap());
     assert!(upper == -lower && (3.0..3.0001).contains(&upper));
     assert_eq!(record["assignment"], serde_json::json!([-1, -1]));
+}
+
+#[test]
+fn map_writes_assignments_in_the_letters_of_the_file() {
+    let folder = Folder::new();
+    let qubo = folder.write("q.qubo", "p qubo 0 2 2 1\n0 0 1\n1 1 -2\n0 1 -3\n");
+    let record = json(zbound().arg("map").arg(&qubo).arg("--json"), 0);
+    // E = b0 - 2 b1 - 3 b0 b1, least at b = (1, 1): -4.
+    assert_eq!((&record["assignment"], record["energy"].as_f64()), (&serde_json::json!([1, 1]), Some(-4.0)));
+    let uai = folder.write("m.uai", "MARKOV\n2\n3 2\n1\n2 0 1\n6\n1 2 1 1 9 0\n");
+    let record = json(zbound().arg("map").arg(&uai).arg("--json"), 0);
+    assert_eq!((&record["assignment"], &record["status"]), (&serde_json::json!([2, 0]), &"converged".into()));
+    assert!((record["value"].as_f64().unwrap() - 9f64.ln()).abs() < 1e-12);
+    let text = zbound().arg("map").arg(&qubo).assert().success();
+    let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("assignment 1 1\n") && text.contains("relative gap 0.0e0"), "{text}");
 }
 
 #[test]

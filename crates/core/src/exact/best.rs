@@ -1,18 +1,31 @@
 //! A state of largest f, by max-product and traceback.
 
 use super::eliminate::{Elimination, Message, poll};
+use super::rounding::U;
+use crate::certify::Interval;
 use crate::error::Result;
 use crate::observer::Monitor;
 use crate::tables::buckets::Buckets;
 use crate::tables::log::{Choices, maximise_out};
 use crate::tables::table::{Domain, Table};
 
+/// A state of largest f.
+pub(crate) struct Best {
+    /// By variable.
+    pub(crate) states: Vec<u32>,
+    /// Proved bound on the largest value of f without its constant.
+    pub(crate) upper: f64,
+}
+
 impl Elimination<'_> {
     /// Going from the last variable eliminated to the first, each takes the first of its best states.
     ///
+    /// Every table is added once on the way to a root, and no partial sum exceeds the sum of the factors' largest
+    /// magnitudes: that many roundings of that number are what the maximum can be off by.
+    ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
-    pub(crate) fn maximise(&self, monitor: &mut Monitor<'_>) -> Result<Vec<u32>> {
+    pub(crate) fn maximise(&self, monitor: &mut Monitor<'_>) -> Result<Best> {
         let d = self.model.d();
         let buckets = Buckets::logs(self.model, self.plan);
         let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
@@ -29,6 +42,14 @@ impl Elimination<'_> {
             messages[p] = Some(Message { table, exponent: 0, offset: 0.0 });
             choices[p] = Some(choice);
         }
+        let roots = (0..d).filter(|&p| self.plan.parent[p].is_none());
+        let peaks = roots.filter_map(|p| messages[p].as_ref().map(|m| m.table.data[0]));
+        let highest = peaks.fold(Interval::ZERO, |sum, peak| sum + Interval::point(peak));
+        let largest =
+            |table: &[f64]| table.iter().filter(|v| v.is_finite()).fold(0.0f64, |most, v| most.max(v.abs()));
+        let size: f64 = self.model.factors().map(|f| largest(f.table)).sum();
+        let additions = 2 * self.model.len() + 2 * d + 4;
+        let error = 1.01 * U * additions as f64 * size;
         let mut best = vec![0u32; d];
         for &p in self.plan.schedule.iter().rev() {
             let p = p as usize;
@@ -37,7 +58,7 @@ impl Elimination<'_> {
         }
         let mut states = vec![0; d];
         best.iter().zip(&self.plan.order).for_each(|(&s, &v)| states[v as usize] = s);
-        Ok(states)
+        Ok(Best { states, upper: (highest + Interval::point(error)).hi })
     }
 
     /// Index into a table over `scope` of states given by position.

@@ -58,6 +58,10 @@ pub struct Wanted {
 impl Wanted {
     /// Everything.
     pub const ALL: Wanted = Wanted { marginals: true, maximum: true };
+    /// The marginals with log Z.
+    pub const MARGINALS: Wanted = Wanted { marginals: true, maximum: false };
+    /// The maximum with log Z.
+    pub const MAXIMUM: Wanted = Wanted { marginals: false, maximum: true };
     /// log Z alone: no message is kept longer than it is needed.
     pub const LOG_Z: Wanted = Wanted { marginals: false, maximum: false };
 }
@@ -78,6 +82,17 @@ pub struct Cost {
     pub bytes: u64,
     /// Induced width of the elimination order; d - 1 for enumeration.
     pub width: usize,
+}
+
+impl Cost {
+    /// What it will take, in a sentence.
+    pub(crate) fn warning(&self) -> String {
+        let (name, width) = (self.algorithm.name(), self.width);
+        let (hours, gigabytes) = (self.seconds / 3600.0, self.bytes as f64 / f64::from(1 << 30));
+        format!(
+            "exact inference by {name} (width {width}) is expected to take about {hours:.0} hours and {gigabytes:.1} GB"
+        )
+    }
 }
 
 /// What was decided, with the model in the form it needs.
@@ -138,7 +153,7 @@ impl Planned {
         if wanted.maximum { sum.max(plan.bytes_of_maximum()) } else { sum }
     }
 
-    fn cost(&self, wanted: Wanted) -> Cost {
+    pub(crate) fn cost(&self, wanted: Wanted) -> Cost {
         let (entries, buckets) = match (&self.plan, &self.slicing) {
             (_, Some(slicing)) if wanted == Wanted::LOG_Z => {
                 let times = slicing.count();
@@ -227,8 +242,46 @@ pub fn estimate(model: &Model, settings: &Settings) -> Result<Cost> {
 /// # Errors
 /// Bad settings.
 pub fn estimate_for(model: &Model, wanted: Wanted, settings: &Settings) -> Result<Cost> {
-    settings.validate()?;
-    let start = std::time::Instant::now();
-    let limit = settings.time_limit_secs.unwrap_or(f64::INFINITY);
-    Ok(choose(model, 1.0, wanted, settings, &mut || start.elapsed().as_secs_f64() > limit)?.1)
+    Ok(Estimator::new(model, wanted, settings)?.cost)
+}
+
+/// Predicts the work of several questions with as few searches for an order as possible.
+pub(crate) struct Estimator<'m> {
+    model: &'m Model,
+    settings: &'m Settings,
+    choice: Choice,
+    /// What the first question takes.
+    pub(crate) cost: Cost,
+}
+
+impl<'m> Estimator<'m> {
+    /// Plans for what is wanted; the time limit of `settings` cuts the search for an order short.
+    ///
+    /// # Errors
+    /// Bad settings.
+    pub(crate) fn new(model: &'m Model, wanted: Wanted, settings: &'m Settings) -> Result<Self> {
+        settings.validate()?;
+        let (choice, cost) = choose(model, 1.0, wanted, settings, &mut clock(settings))?;
+        Ok(Estimator { model, settings, choice, cost })
+    }
+
+    /// What log Z alone takes: along the same order, unless variables that do not matter to it go beforehand.
+    ///
+    /// # Errors
+    /// None for models built by this library.
+    pub(crate) fn log_z(self) -> Result<Cost> {
+        let Choice::Eliminate(planned) = self.choice else { return Ok(self.cost) };
+        let all = planned.reduction.model.d();
+        if without_barren(planned.reduction.model.clone(), 1.0)?.d() < all {
+            let stop = &mut clock(self.settings);
+            return Ok(choose(self.model, 1.0, Wanted::LOG_Z, self.settings, stop)?.1);
+        }
+        Ok(planned.sliced(self.settings.memory_limit).cost(Wanted::LOG_Z))
+    }
+}
+
+/// Whether the time limit has passed since now.
+fn clock(settings: &Settings) -> impl FnMut() -> bool {
+    let (start, limit) = (std::time::Instant::now(), settings.time_limit_secs.unwrap_or(f64::INFINITY));
+    move || start.elapsed().as_secs_f64() > limit
 }

@@ -1,15 +1,25 @@
 //! The sweep back from the roots: marginals of every variable, moments of pairs, entropy.
 
 use super::eliminate::{Elimination, Message, Upward, poll};
+use super::vector::EXP_ULPS;
 use crate::error::Result;
 use crate::observer::Monitor;
 use crate::tables::linear::{self, Given, Stop};
 use crate::tables::log;
 use crate::tables::order::interaction_graph;
 use crate::tables::spare::Spare;
-use crate::tables::table::{Domain, Table};
-use crate::tables::view::{fits_numbers, sum};
+use crate::tables::table::{Domain, LOG_ROUNDINGS, Table};
+use crate::tables::view::{Layout, fits_numbers, sum};
 use std::collections::BTreeMap;
+
+/// Logarithms between which numbers have full precision, with room for the scale of a table.
+const RANGE: f64 = 690.0;
+
+/// Whether every entry of a message that is not 0 is a number of full precision.
+fn in_range(message: &Message) -> bool {
+    let table = &message.table;
+    table.domain == Domain::Log || table.is_impossible() || table.lowest > -RANGE
+}
 
 /// What the second sweep finds.
 pub(crate) struct Marginals {
@@ -19,11 +29,17 @@ pub(crate) struct Marginals {
     pub(crate) pairs: Vec<(u32, u32, f64)>,
     /// `-sum p log p`.
     pub(crate) entropy: f64,
+    /// By variable: bound, in units of u, on the error of the logarithm of every `P(x_i = s)`, up to a factor common
+    /// to all s; infinite where none is proved.
+    pub(crate) roundings: Vec<f64>,
 }
 
 impl Elimination<'_> {
     /// `P(x_v, y) = P(x_v | y) P(y)` in every bucket, last eliminated first: `P(x_v | y)` is the product of
     /// the bucket's tables over its message, `P(y)` comes from the bucket the message went to.
+    ///
+    /// A message cancels: the law of a bucket's neighbours holds it as a factor, and it is divided out below. What a
+    /// belief is off by is the error of every other table of the tree, once, and the roundings on the way down.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
@@ -32,6 +48,9 @@ impl Elimination<'_> {
         let mut above: Vec<Vec<f64>> = vec![Vec::new(); d];
         let mut states: Vec<Vec<f64>> = vec![Vec::new(); d];
         let mut spare = Spare::default();
+        let mut roundings = vec![f64::INFINITY; d];
+        let mut path = vec![0.0; d];
+        let upward = if up.messages.iter().flatten().all(in_range) { up.roundings } else { f64::INFINITY };
         let mut moments =
             Moments { graph: interaction_graph(self.model), pairs: BTreeMap::new(), energy: 0.0 };
         for &p in self.plan.schedule.iter().rev() {
@@ -48,6 +67,7 @@ impl Elimination<'_> {
             if targets.is_empty() {
                 targets.push(vec![p as u32]);
             }
+            let steps = path[p] + self.steps(p, &up, &message);
             let stop = &mut || monitor.interrupted().is_some();
             let mut beliefs = self.beliefs(p, &up, (&message, &over), &targets, &mut spare, stop);
             poll(monitor)?;
@@ -55,7 +75,19 @@ impl Elimination<'_> {
             spare.give(over);
             normalise(&mut beliefs);
             let v = self.plan.order[p] as usize;
-            states[v] = self.marginal(p as u32, &targets, &beliefs);
+            let (law, source, more) = self.marginal(p as u32, &targets, &beliefs);
+            states[v] = law;
+            let shape = self.shape(p);
+            for (k, scope) in targets.iter().enumerate() {
+                // Two more for the normalisation.
+                let added = steps + Layout::new(&shape, scope, &self.plan.states).additions(&shape) + 2.0;
+                if let Some(&child) = children.get(k) {
+                    path[child as usize] = added;
+                }
+                if k == source {
+                    roundings[v] = upward + added + more;
+                }
+            }
             for (k, belief) in beliefs.into_iter().enumerate() {
                 match children.get(k) {
                     Some(&child) => above[child as usize] = belief,
@@ -68,7 +100,25 @@ impl Elimination<'_> {
         }
         let pairs = moments.pairs.into_iter().map(|((i, j), v)| (i, j, v)).collect();
         // log Z/eps - E f/eps, both relative to the factors' largest values.
-        Ok(Marginals { states, pairs, entropy: (up.log_sum - moments.energy).max(0.0) })
+        Ok(Marginals { states, pairs, entropy: (up.log_sum - moments.energy).max(0.0), roundings })
+    }
+
+    /// Roundings of an entry of the belief of the bucket at p, before entries are added up; infinite where products
+    /// may leave the range of floating point.
+    fn steps(&self, p: usize, up: &Upward, message: &Message) -> f64 {
+        let tables = self.tables(p, &up.buckets, &up.messages);
+        let count = tables.len() as f64;
+        if fits_numbers(tables.iter().copied()) {
+            let moved = message.exponent as f64 * std::f64::consts::LN_2;
+            let above: f64 = tables.iter().map(|t| t.highest.max(0.0)).sum();
+            let below: f64 = tables.iter().map(|t| t.lowest.min(0.0)).sum();
+            let fits = above - moved < RANGE && below - moved > -RANGE;
+            return if fits { count + 4.0 } else { f64::INFINITY };
+        }
+        let sizes: f64 = tables.iter().map(|t| t.magnitude()).sum();
+        let message = message.table.magnitude() + message.offset.abs();
+        let conversions = LOG_ROUNDINGS * (count + 1.0 + sizes + message);
+        (count + 3.0) * (sizes + message + 1.0) + conversions + EXP_ULPS + 2.0
     }
 
     fn beliefs(
@@ -93,10 +143,13 @@ impl Elimination<'_> {
         log::beliefs(&shape, &tables, (&sums, over), targets, states, stop)
     }
 
-    /// The marginal of the variable at p, from the smallest table that has it.
-    fn marginal(&self, p: u32, targets: &[Vec<u32>], beliefs: &[Vec<f64>]) -> Vec<f64> {
-        let has = targets.iter().zip(beliefs).filter(|(scope, _)| scope.contains(&p));
-        let Some((scope, belief)) = has.min_by_key(|t| t.1.len()) else { return Vec::new() };
+    /// The marginal of the variable at p from the smallest table that has it, the number of that table, and the roundings
+    /// on the way.
+    fn marginal(&self, p: u32, targets: &[Vec<u32>], beliefs: &[Vec<f64>]) -> (Vec<f64>, usize, f64) {
+        let has = targets.iter().zip(beliefs).enumerate().filter(|(_, (scope, _))| scope.contains(&p));
+        let Some((source, (scope, belief))) = has.min_by_key(|(_, t)| t.1.len()) else {
+            return (Vec::new(), usize::MAX, f64::INFINITY);
+        };
         let mut out = vec![0.0; self.plan.states[p as usize] as usize];
         let (stride, count) = self.axis(scope, p);
         for (k, block) in belief.chunks_exact(stride).enumerate() {
@@ -104,7 +157,9 @@ impl Elimination<'_> {
         }
         let total: f64 = out.iter().sum();
         out.iter_mut().for_each(|x| *x = (*x / total).clamp(0.0, 1.0));
-        out
+        // Sums in eight lanes, over blocks, over states, and the quotient.
+        let steps = stride / 8 + 16 + belief.len() / (stride * count) + 2 * count + 2;
+        (out, source, steps as f64)
     }
 
     /// Stride and states of the variable at q in a table over `scope`.

@@ -35,6 +35,8 @@ pub(crate) struct Upward {
     pub(crate) offset: f64,
     /// Encloses `eps log sum_x exp(f/eps)`.
     pub(crate) bounds: Enclosure,
+    /// Bound, in units of u, on the error of the logarithm of every entry of every message.
+    pub(crate) roundings: f64,
     /// The model's factors, by bucket.
     pub(crate) buckets: Buckets,
     /// By position, when they are kept.
@@ -193,7 +195,7 @@ impl Upward {
         let radius = 1.01 * U * (ledger.roundings + 6.0 * logs.abs() + 4.0 * powers.abs() + log_sum.abs());
         let offset = Enclosure::point(buckets.offset).widened(6.0 * U * buckets.offset.abs());
         let bounds = Enclosure::point(log_sum).widened(radius).times(eps).plus(offset);
-        Upward { log_sum, offset: buckets.offset, bounds, buckets, messages }
+        Upward { log_sum, offset: buckets.offset, bounds, roundings: ledger.roundings, buckets, messages }
     }
 
     /// `eps log sum_x exp(f/eps)` with the constant, and its enclosure.
@@ -210,6 +212,6 @@ impl Upward {
     fn impossible(buckets: Buckets, d: usize) -> Self {
         let bounds = Enclosure::point(f64::NEG_INFINITY);
         let messages = (0..d).map(|_| None).collect();
-        Upward { log_sum: f64::NEG_INFINITY, offset: 0.0, bounds, buckets, messages }
+        Upward { log_sum: f64::NEG_INFINITY, offset: 0.0, bounds, roundings: 0.0, buckets, messages }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Enumeration {
     pub(crate) moments: Option<Moments>,
     /// `log sum_x exp((f - max f)/eps)`.
     pub(crate) log_sum: f64,
+    /// Bound on the error of every sum of weights with signs, relative to the sum of all weights.
+    pub(crate) relative: f64,
 }
 
 /// Enumerates f at temperature eps.
@@ -92,6 +94,7 @@ pub(crate) fn enumerate(
         argmax: top.state,
         moments: want_moments.then(|| tally.moments(&layout, &weights.table, total)),
         log_sum,
+        relative: relative_error(&layout, eps),
     })
 }
 
@@ -123,11 +126,25 @@ pub fn throughput(d: usize, threads: usize) -> Result<f64> {
 /// product, a in the folding, `2^TASK_BITS` in the task, 4 in the compensated sum over tasks,
 /// 8 for scalings.
 fn enclose(layout: &Layout, eps: f64, shift: f64, total: f64) -> Enclosure {
-    let roundings = (layout.longest_sum + layout.a + layout.b + 28) as f64;
-    let argument = 1.01 * roundings * U * layout.l1;
+    let argument = argument_error(layout);
     let terms = (1 << layout.b) + layout.a + (1 << TASK_BITS) + 14;
     let relative = 1.01 * (4.0 * EXP_ULPS + terms as f64) * U + TRUNCATION;
     Enclosure::log(total).widened(relative).times(eps).plus(Enclosure::point(shift)).widened(argument)
+}
+
+fn argument_error(layout: &Layout) -> f64 {
+    let roundings = (layout.longest_sum + layout.a + layout.b + 28) as f64;
+    1.01 * roundings * U * layout.l1
+}
+
+/// As [`enclose`] for sums with signs: the folding and the Walsh transform round once a stage, sums over tasks are not
+/// compensated.
+fn relative_error(layout: &Layout, eps: f64) -> f64 {
+    let tasks = f64::exp2(layout.high().saturating_sub(TASK_BITS) as f64);
+    let terms = (1 << layout.b) + (1 << layout.a) + 2 * (layout.a + layout.b) + (1 << TASK_BITS) + 64;
+    let sums = 1.01 * (4.0 * EXP_ULPS + terms as f64 + tasks) * U + TRUNCATION;
+    // exp(x) - 1 is below 1.5 x up to a half.
+    1.5 * argument_error(layout) / eps + sums
 }
 
 /// The second pass.

@@ -1,63 +1,17 @@
 //! One front door for exact inference.
 
-use super::choose::{Algorithm, Choice, Planned, Wanted, choose};
-use super::descend::Marginals;
+use super::answer::Exact;
+use super::choose::{Algorithm, Choice, Cost, Planned, Wanted, choose};
 use super::eliminate::Elimination;
 use super::enumerate::enumerate;
+use super::laws::within_radius;
 use super::rounding::Enclosure;
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Polynomial};
 use crate::observer::{Monitor, Observer};
 use crate::problem::EPS_RANGE;
 use crate::settings::Settings;
-use crate::solution::StopReason;
 use crate::tables::linear::Pool;
-use crate::tables::order::interaction_graph;
-use crate::tables::reduce::Reduction;
-
-/// The exact answer, over the free variables.
-///
-/// `log_z = eps log sum_x exp(f/eps)` and `phi = log_z - eps sum_i log q_i`; both are `-inf` when hard
-/// zeros leave no state (then there is no distribution: means and entropy are NaN, no pairs).
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-#[must_use]
-pub struct Exact {
-    /// `eps log E_uniform exp(f/eps)`.
-    pub phi: f64,
-    /// `eps log sum_x exp(f/eps)`.
-    pub log_z: f64,
-    /// Proved lower and upper bound on phi: rounding and the model's uncertainty included.
-    pub phi_bounds: (f64, f64),
-    /// Proved lower and upper bound on log_z.
-    pub log_z_bounds: (f64, f64),
-    /// `E x_i` when all variables are spins; empty when not, or when marginals were not wanted.
-    pub means: Vec<f64>,
-    /// `P(x_i = s)`, a list of states per variable; empty when marginals were not wanted.
-    pub state_marginals: Vec<Vec<f64>>,
-    /// `(i, j, E x_i x_j)`, i < j in lexicographic order: all pairs after enumeration, the pairs
-    /// within a common factor after elimination.
-    pub pairwise: Vec<(u32, u32, f64)>,
-    /// `-sum_x p(x) log p(x)` in nats; NaN when marginals were not wanted.
-    pub entropy: f64,
-    /// f at `best`: the largest value, up to rounding; NaN when it was not wanted.
-    pub max_f: f64,
-    /// A state of largest f. Enumeration returns, of equal values, the state whose number (bit i
-    /// set for state 1) is smallest; elimination prefers low states for the variables eliminated last.
-    pub best: Vec<u32>,
-    /// The same as spins, when all variables are spins.
-    pub argmax: Vec<i8>,
-    /// What was run.
-    pub algorithm: Algorithm,
-    /// 2^d for enumeration, the induced width for elimination.
-    pub states_or_width: u64,
-    /// The elimination order.
-    pub order: Option<Vec<u32>>,
-    /// Always [`StopReason::Converged`]; an interrupted run is [`Error::Interrupted`].
-    pub stop: StopReason,
-    /// Wall-clock seconds.
-    pub seconds: f64,
-}
 
 /// Computes log Z, marginals, entropy and a maximiser, by the cheaper of the two algorithms.
 ///
@@ -95,29 +49,72 @@ pub fn exact_with(
     observer: &mut dyn Observer,
 ) -> Result<Exact> {
     let mut monitor = start(eps, settings, observer)?;
-    let (choice, _) = choose(model, eps, wanted, settings, &mut || monitor.interrupted().is_some())?;
-    let mut answer = match choice {
-        Choice::Enumerate(f) => by_enumeration(&f, eps, settings, &mut monitor)?,
-        Choice::Eliminate(planned) => {
-            let factors = model.factors()?;
-            check_tables(&factors, eps)?;
-            let needs = |wanted| planned.bytes(wanted) <= settings.memory_limit as f64;
-            let fits = Wanted {
-                marginals: wanted.marginals && needs(Wanted { marginals: true, maximum: false }),
-                maximum: wanted.maximum && needs(Wanted { marginals: false, maximum: true }),
-            };
-            let mut planned = *planned;
-            if fits == Wanted::LOG_Z && wanted != Wanted::LOG_Z {
-                // What is left to do is less work in less memory.
-                let stop = &mut || monitor.interrupted().is_some();
-                planned =
-                    Planned::new(&factors, Some(eps), settings.seed, stop)?.sliced(settings.memory_limit);
-            }
-            by_elimination(&factors, &planned, eps, fits, settings, &mut monitor)?
+    Prepared::new(model, eps, wanted, settings, &mut monitor)?.run(settings, &mut monitor)
+}
+
+/// Work that is expected to take longer, in seconds, is announced: an hour.
+const LONG_SECS: f64 = 3600.0;
+
+/// Exact inference that is planned and not begun: the cost is known, and the search for an order is not repeated.
+pub(crate) struct Prepared<'m> {
+    model: &'m Model,
+    eps: f64,
+    wanted: Wanted,
+    choice: Choice,
+    /// What it will take.
+    pub(crate) cost: Cost,
+}
+
+impl<'m> Prepared<'m> {
+    /// Plans; the monitor cuts the search for an order short.
+    ///
+    /// # Errors
+    /// As [`exact`].
+    pub(crate) fn new(
+        model: &'m Model,
+        eps: f64,
+        wanted: Wanted,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        check_temperature(eps)?;
+        let stop = &mut || monitor.interrupted().is_some();
+        let (choice, cost) = choose(model, eps, wanted, settings, stop)?;
+        Ok(Prepared { model, eps, wanted, choice, cost })
+    }
+
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// As [`exact`].
+    pub(crate) fn run(self, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
+        if self.cost.seconds > LONG_SECS {
+            monitor.note(&self.cost.warning());
         }
-    };
-    answer.seconds = monitor.seconds();
-    Ok(answer)
+        let Prepared { model, eps, wanted, choice, .. } = self;
+        let mut answer = match choice {
+            Choice::Enumerate(f) => by_enumeration(&f, eps, settings, monitor)?,
+            Choice::Eliminate(planned) => {
+                let factors = model.factors()?;
+                check_tables(&factors, eps)?;
+                let needs = |wanted| planned.bytes(wanted) <= settings.memory_limit as f64;
+                let fits = Wanted {
+                    marginals: wanted.marginals && needs(Wanted { marginals: true, maximum: false }),
+                    maximum: wanted.maximum && needs(Wanted { marginals: false, maximum: true }),
+                };
+                let mut planned = *planned;
+                if fits == Wanted::LOG_Z && wanted != Wanted::LOG_Z {
+                    // What is left to do is less work in less memory.
+                    let stop = &mut || monitor.interrupted().is_some();
+                    planned =
+                        Planned::new(&factors, Some(eps), settings.seed, stop)?.sliced(settings.memory_limit);
+                }
+                by_elimination(&factors, &planned, eps, fits, settings, monitor)?
+            }
+        };
+        answer.seconds = monitor.seconds();
+        Ok(answer)
+    }
 }
 
 /// Draws `count` independent samples from `exp(f/eps)/Z`: a list of states per sample.
@@ -143,31 +140,77 @@ pub fn sample(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Vec<u32>>> {
     let mut monitor = start(eps, settings, observer)?;
-    let factors = model.factors()?;
-    let planned = Planned::new(&factors, None, settings.seed, &mut || monitor.interrupted().is_some())?;
-    require(&planned, Wanted { marginals: true, maximum: false }, settings)?;
-    let Some(plan) = &planned.plan else { return Ok(Vec::new()) };
-    check_tables(&factors, eps)?;
-    let pool = super::workers::pool(settings.threads)?;
-    let reduced = &planned.reduction.model;
-    let elimination = Elimination { model: reduced, plan, pool: &pool };
-    let up = elimination.sum(eps, true, &mut monitor)?;
-    if up.log_sum == f64::NEG_INFINITY || reduced.constant() == f64::NEG_INFINITY {
-        return Err(Error::NotApplicable("no state has positive weight: there is nothing to sample".into()));
+    let seeded = settings.clone().with_seed(seed);
+    Sampler::new(model, eps, &seeded, &mut monitor)?.draw(count, &seeded, &mut monitor)
+}
+
+/// Sampling that is planned and not begun.
+pub(crate) struct Sampler {
+    factors: FactorModel,
+    eps: f64,
+    planned: Planned,
+    /// What the sweep towards the roots will take.
+    pub(crate) cost: Cost,
+}
+
+impl Sampler {
+    /// Plans; the monitor cuts the search for an order short.
+    ///
+    /// # Errors
+    /// As [`exact`].
+    pub(crate) fn new(
+        model: &Model,
+        eps: f64,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        check_temperature(eps)?;
+        let factors = model.factors()?;
+        let planned = Planned::new(&factors, None, 0, &mut || monitor.interrupted().is_some())?;
+        let cost = Cost { bytes: planned.cost(Wanted::MARGINALS).bytes, ..planned.cost(Wanted::LOG_Z) };
+        settings.validate()?;
+        Ok(Sampler { factors, eps, planned, cost })
     }
-    let samples = elimination.sample(&up, count, seed, &mut monitor)?;
-    Ok(samples.into_iter().map(|x| planned.reduction.restore(&x)).collect())
+
+    /// `count` independent samples over the free variables, by the seed of `settings`.
+    ///
+    /// # Errors
+    /// As [`sample`].
+    pub(crate) fn draw(
+        &self,
+        count: usize,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Vec<Vec<u32>>> {
+        let (planned, eps) = (&self.planned, self.eps);
+        require(planned, Wanted::MARGINALS, settings)?;
+        let Some(plan) = &planned.plan else { return Ok(Vec::new()) };
+        check_tables(&self.factors, eps)?;
+        let pool = super::workers::pool(settings.threads)?;
+        let reduced = &planned.reduction.model;
+        let elimination = Elimination { model: reduced, plan, pool: &pool };
+        let up = elimination.sum(eps, true, monitor)?;
+        if up.log_sum == f64::NEG_INFINITY || reduced.constant() == f64::NEG_INFINITY {
+            let why = "no state has positive weight: there is nothing to sample";
+            return Err(Error::NotApplicable(why.into()));
+        }
+        let samples = elimination.sample(&up, count, settings.seed, monitor)?;
+        Ok(samples.into_iter().map(|x| planned.reduction.restore(&x)).collect())
+    }
 }
 
 fn start<'o>(eps: f64, settings: &Settings, observer: &'o mut dyn Observer) -> Result<Monitor<'o>> {
     settings.validate()?;
-    if !EPS_RANGE.contains(&eps) {
-        let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
-        return Err(Error::Setting(format!(
-            "eps = {eps}: expected a temperature between {low:e} and {high:e}"
-        )));
-    }
+    check_temperature(eps)?;
     Ok(Monitor::new(settings, usize::MAX, observer))
+}
+
+fn check_temperature(eps: f64) -> Result<()> {
+    if EPS_RANGE.contains(&eps) {
+        return Ok(());
+    }
+    let (low, high) = (EPS_RANGE.start(), EPS_RANGE.end());
+    Err(Error::Setting(format!("eps = {eps}: expected a temperature between {low:e} and {high:e}")))
 }
 
 /// [`Error::Memory`] unless the tables fit.
@@ -206,8 +249,12 @@ fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut M
     let mut answer = Exact::new(&vec![2; d], eps, found.log_z, found.bounds.widened(f.uncertainty()));
     answer.set_best(best, true);
     answer.max_f = f.value(&answer.argmax);
-    let state_marginals = means.iter().map(|m| vec![0.5 - 0.5 * m, 0.5 + 0.5 * m]).collect();
-    Ok(Exact { means, state_marginals, pairwise, entropy, states_or_width: 1 << d, ..answer })
+    let state_marginals: Vec<Vec<f64>> = means.iter().map(|m| vec![0.5 - 0.5 * m, 0.5 + 0.5 * m]).collect();
+    // A ratio of sums, each off by the relative error, of the model as far as it is known.
+    let radius = 2.1 * found.relative + 4.0 * f.uncertainty() / eps + 4.0 * f64::EPSILON;
+    let state_bounds = state_marginals.iter().map(|law| within_radius(law, radius)).collect();
+    let states_or_width = 1 << d;
+    Ok(Exact { means, state_marginals, state_bounds, pairwise, entropy, states_or_width, ..answer })
 }
 
 /// Answers what `wanted` names, which fits the memory.
@@ -251,7 +298,7 @@ fn by_elimination(
     // Variables summed out beforehand are not in the plan.
     answer.order = (order.len() == original.d()).then_some(order);
     if let Some(best) = best {
-        let best = reduction.restore(&best);
+        let best = reduction.restore(&best.states);
         answer.max_f = original.value_of(&best);
         answer.set_best(best, original.is_binary());
     }
@@ -260,82 +307,7 @@ fn by_elimination(
             Some(up) => Some(elimination.descend(up, monitor)?),
             None => None,
         };
-        answer.set_marginals(original, reduction, found);
+        answer.set_marginals(original, reduction, found, eps);
     }
     Ok(answer)
-}
-
-impl Exact {
-    /// The values of log Z and phi; moments are left to the caller.
-    fn new(cardinalities: &[u32], eps: f64, log_z: f64, bounds: Enclosure) -> Self {
-        let states = Enclosure::log_states(cardinalities);
-        let phi = bounds.minus(states.times(eps));
-        Exact {
-            phi: log_z - eps * 0.5 * (states.low + states.high),
-            log_z,
-            phi_bounds: (phi.low, phi.high),
-            log_z_bounds: (bounds.low, bounds.high),
-            means: Vec::new(),
-            state_marginals: Vec::new(),
-            pairwise: Vec::new(),
-            entropy: f64::NAN,
-            max_f: f64::NAN,
-            best: Vec::new(),
-            argmax: Vec::new(),
-            algorithm: Algorithm::Enumeration,
-            states_or_width: 0,
-            order: None,
-            stop: StopReason::Converged,
-            seconds: 0.0,
-        }
-    }
-
-    /// Whether marginals were wanted, fit the memory limit, and exist.
-    pub fn has_marginals(&self) -> bool {
-        !self.entropy.is_nan()
-    }
-
-    fn set_best(&mut self, best: Vec<u32>, spins: bool) {
-        if spins {
-            self.argmax = best.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
-        }
-        self.best = best;
-    }
-
-    /// Marginals over the original variables; none exist when no state has positive weight.
-    fn set_marginals(&mut self, original: &FactorModel, reduction: &Reduction, found: Option<Marginals>) {
-        let spins = original.is_binary();
-        let Some(found) = found else {
-            let none = |&q: &u32| vec![f64::NAN; q as usize];
-            self.state_marginals = original.cardinalities().iter().map(none).collect();
-            if spins {
-                self.means = vec![f64::NAN; original.d()];
-            }
-            return;
-        };
-        self.entropy = found.entropy;
-        self.state_marginals = reduction.restore_marginals(original.cardinalities(), &found.states);
-        if spins {
-            self.means = self.state_marginals.iter().map(|p| p[1] - p[0]).collect();
-            let name = |i: u32| reduction.variables[i as usize];
-            self.pairwise = found.pairs.into_iter().map(|(i, j, v)| (name(i), name(j), v)).collect();
-            self.add_fixed_pairs(original, reduction);
-        }
-    }
-
-    /// Pairs of a common factor of which one spin has a single state left.
-    fn add_fixed_pairs(&mut self, original: &FactorModel, reduction: &Reduction) {
-        if reduction.variables.len() == original.d() {
-            return;
-        }
-        let is_free: Vec<bool> = reduction.states.iter().map(|s| s.len() > 1).collect();
-        for (i, list) in interaction_graph(original).into_iter().enumerate() {
-            for j in list.into_iter().filter(|&j| j as usize > i) {
-                if !is_free[i] || !is_free[j as usize] {
-                    self.pairwise.push((i as u32, j, self.means[i] * self.means[j as usize]));
-                }
-            }
-        }
-        self.pairwise.sort_unstable_by_key(|&(i, j, _)| (i, j));
-    }
 }

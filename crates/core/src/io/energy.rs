@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::model::{Ising, Model, Polynomial, Units};
+use crate::model::{Alphabet, Ising, Model, Polynomial, Units};
 
 /// The values of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,9 @@ impl Energy {
         let ising = Ising::new(fields.len(), &fields, &couplings)?.with_constant(constant)?;
         let mut model = Model::from(Polynomial::from(ising).with_uncertainty(round.total_up)?);
         model.units = Units::Energy { beta };
+        if is_binary {
+            model.alphabet = Alphabet::Bits;
+        }
         if self.repeats > 0 {
             model.warnings.push(format!(
                 "{name}: summed {} repeated entries, the first at {unit} {}",

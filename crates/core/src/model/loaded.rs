@@ -29,6 +29,28 @@ pub enum Units {
     },
 }
 
+/// How the states of a model's variables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Alphabet {
+    /// -1 and +1.
+    Spins,
+    /// 0 and 1: QUBOs, dimod's BINARY.
+    Bits,
+    /// Numbers of states, from 0.
+    States,
+}
+
+impl Alphabet {
+    /// A state as it is written.
+    pub fn letter(self, state: u32) -> i64 {
+        match self {
+            Alphabet::Spins => 2 * i64::from(state) - 1,
+            Alphabet::Bits | Alphabet::States => i64::from(state),
+        }
+    }
+}
+
 /// A model with its evidence: what every command works on.
 ///
 /// Fixed spins leave `d` and the measure. [`Model::polynomial`] and [`Model::factors`] speak of
@@ -39,6 +61,8 @@ pub struct Model {
     fixed: Vec<Option<u32>>,
     /// How values read in the file's own terms.
     pub units: Units,
+    /// How states are written in the file's own terms.
+    pub alphabet: Alphabet,
     /// What the reader wants the user to know (summed duplicates, trailing tokens).
     pub warnings: Vec<String>,
 }
@@ -46,11 +70,11 @@ pub struct Model {
 impl Model {
     /// A model without evidence.
     pub fn new(source: Source) -> Self {
-        let d = match &source {
-            Source::Polynomial(f) => f.d(),
-            Source::Factors(f) => f.d(),
+        let (d, alphabet) = match &source {
+            Source::Polynomial(f) => (f.d(), Alphabet::Spins),
+            Source::Factors(f) => (f.d(), Alphabet::States),
         };
-        Model { source, fixed: vec![None; d], units: Units::Plain, warnings: Vec::new() }
+        Model { source, fixed: vec![None; d], units: Units::Plain, alphabet, warnings: Vec::new() }
     }
 
     /// Fixes spins, `(variable, -1 | +1)`. Fixing one twice to the same value is allowed.
@@ -176,6 +200,11 @@ impl Model {
             None => next.next().cloned(),
         };
         self.fixed.iter().filter_map(value).collect()
+    }
+
+    /// A joint state of the free variables as the file writes it, over all variables.
+    pub fn spell(&self, free: &[u32]) -> Vec<i64> {
+        self.expand(free, |state| state).into_iter().map(|state| self.alphabet.letter(state)).collect()
     }
 
     /// Laws of the free variables' states spread over all variables; a fixed one has its state with certainty.

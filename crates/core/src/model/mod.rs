@@ -10,6 +10,6 @@ mod varset;
 
 pub use factors::{FactorModel, FactorRef};
 pub use ising::{Adjacency, Ising};
-pub use loaded::{Model, Source, Units};
+pub use loaded::{Alphabet, Model, Source, Units};
 pub use polynomial::Polynomial;
 pub use varset::VarSet;

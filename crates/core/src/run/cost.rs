@@ -44,8 +44,29 @@ pub(crate) fn words(seconds: f64) -> String {
     }
 }
 
+impl Estimate {
+    /// `None` when no plan exists that could be carried out.
+    fn of(cost: exact::Cost) -> Option<Self> {
+        cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
+    }
+}
+
 /// Exact inference of what is wanted; `None` when no plan exists that could be carried out.
 pub(crate) fn exact(model: &Model, wanted: Wanted, settings: &Settings) -> Option<Estimate> {
-    let cost = exact::estimate_for(model, wanted, settings).ok()?;
-    cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
+    Estimate::of(exact::estimate_for(model, wanted, settings).ok()?)
+}
+
+/// Exact inference of everything, and of log Z alone where everything `is_too_much`: one search for an order serves both.
+pub(crate) fn exact_both(
+    model: &Model,
+    settings: &Settings,
+    is_too_much: impl Fn(&Estimate) -> bool,
+) -> (Option<Estimate>, Option<Estimate>) {
+    let Ok(estimator) = exact::Estimator::new(model, Wanted::ALL, settings) else { return (None, None) };
+    let all = Estimate::of(estimator.cost);
+    let log_z = match &all {
+        Some(all) if is_too_much(all) => estimator.log_z().ok().and_then(Estimate::of),
+        _ => None,
+    };
+    (all, log_z)
 }

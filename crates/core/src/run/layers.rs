@@ -125,6 +125,7 @@ impl Layers {
             log_z_bounds: (log_z.lo, log_z.hi),
             means: Vec::new(),
             state_marginals: Vec::new(),
+            state_bounds: Vec::new(),
             pairwise: Vec::new(),
             entropy: f64::NAN,
             max_f: f64::NAN,

@@ -220,11 +220,9 @@ impl Plan {
     fn of(model: &Model, settings: &Settings) -> Self {
         let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
         let settings = &settings.clone().with_time_limit(Some(seconds));
-        let all = cost::exact(model, Wanted::ALL, settings);
         let is_too_much =
             |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
-        let log_z =
-            all.as_ref().filter(|e| is_too_much(e)).and_then(|_| cost::exact(model, Wanted::LOG_Z, settings));
+        let (all, log_z) = cost::exact_both(model, settings, is_too_much);
         let is_quicker = |layers: &Layers| {
             let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
             let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);

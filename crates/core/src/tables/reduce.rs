@@ -36,11 +36,16 @@ impl Reduction {
         reduced.iter().filter_map(|&v| self.variables.get(v as usize).copied()).chain(single).collect()
     }
 
-    /// Marginals of the given model: states that are gone have probability 0.
-    pub(crate) fn restore_marginals(&self, cardinalities: &[u32], reduced: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut out: Vec<Vec<f64>> = cardinalities.iter().map(|&q| vec![0.0; q as usize]).collect();
+    /// Laws of the given model's variables: states that are gone have probability `zero`, those left alone `one`.
+    pub(crate) fn restore_laws<T: Copy>(
+        &self,
+        cardinalities: &[u32],
+        reduced: &[Vec<T>],
+        (zero, one): (T, T),
+    ) -> Vec<Vec<T>> {
+        let mut out: Vec<Vec<T>> = cardinalities.iter().map(|&q| vec![zero; q as usize]).collect();
         for (p, states) in out.iter_mut().zip(&self.states).filter(|(_, s)| s.len() == 1) {
-            p[states[0] as usize] = 1.0;
+            p[states[0] as usize] = one;
         }
         for (&i, p) in self.variables.iter().zip(reduced) {
             let to = &mut out[i as usize];

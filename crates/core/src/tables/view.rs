@@ -129,6 +129,25 @@ impl Layout {
         }
     }
 
+    /// Bound on the roundings of the additions that end in one entry when [`scatter`] adds up a whole bucket.
+    pub(crate) fn additions(&self, shape: &Shape) -> f64 {
+        let missing = self.outer.iter().filter(|axis| axis.1 == 0).map(|axis| axis.0 as f64);
+        let chunks = missing.product::<f64>() * if self.top == 0 { shape.states as f64 } else { 1.0 };
+        match self.pattern {
+            Pattern::Copy => chunks,
+            Pattern::Constant => (shape.chunk / 8 + 16) as f64 + chunks,
+            Pattern::Runs => chunks * self.most_repeats(),
+            Pattern::Spread => self.run as f64 + chunks * self.most_repeats(),
+        }
+    }
+
+    /// Most runs of a chunk that begin at the same entry.
+    fn most_repeats(&self) -> f64 {
+        let mut starts = self.starts.clone();
+        starts.sort_unstable();
+        starts.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(1) as f64
+    }
+
     /// First entry for a chunk and a state of the variable that leaves.
     pub(crate) fn base(&self, chunk: usize, state: usize) -> usize {
         let mut at = state * self.top;

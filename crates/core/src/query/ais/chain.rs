@@ -128,6 +128,13 @@ impl Chain {
         self.has_ended_in_a_zero = entries.any(|(f, &at)| f.table[at as usize] == f64::NEG_INFINITY);
     }
 
+    /// Sweeps at the last temperature, and the state they end in; `None` when hard zeros forbid it.
+    pub(super) fn settle(&mut self, gibbs: &Gibbs<'_>, sweeps: usize) -> Option<Vec<u32>> {
+        (0..sweeps).for_each(|_| self.sweep(gibbs, 1.0));
+        self.finish(gibbs);
+        (!self.has_ended_in_a_zero).then(|| self.states.clone())
+    }
+
     pub(super) fn log_weight(&self) -> f64 {
         if self.has_ended_in_a_zero { f64::NEG_INFINITY } else { self.log_weight }
     }

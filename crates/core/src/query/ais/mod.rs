@@ -6,6 +6,9 @@
 //! the weights gives a standard error and an effective number of samples.
 
 mod chain;
+mod draw;
+
+pub(crate) use draw::annealed;
 
 use crate::error::Result;
 use crate::model::FactorModel;

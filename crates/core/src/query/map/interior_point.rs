@@ -28,14 +28,30 @@ pub(super) struct Iterate {
 /// Fraction of the way to the boundary that a step may go.
 const BACK_OFF: f64 = 0.95;
 
-/// Solves to a gap of `tol |dual + constant|`.
+/// When to stop.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    /// Gap relative to the dual value.
+    pub(super) tol: f64,
+    /// A dual value, constant included, below which there is nothing more to prove.
+    pub(super) enough: f64,
+}
+
+impl Pace {
+    /// To a gap of `tol`.
+    pub(super) fn to(tol: f64) -> Self {
+        Pace { tol, enough: f64::NEG_INFINITY }
+    }
+}
+
+/// Solves to a gap of `tol |dual + constant|`, or until the dual value is enough.
 ///
 /// **Cost** per iteration some 8 n^3 + (n + k)^3 / 3 flops for k cuts; 10 to 25 iterations.
 pub(super) fn solve(
     p: &Quadratic,
     cuts: &[Triangle],
     constant: f64,
-    tol: f64,
+    Pace { tol, enough }: Pace,
     monitor: &mut Monitor<'_>,
 ) -> Iterate {
     let mut state = State::new(p, cuts);
@@ -45,7 +61,8 @@ pub(super) fn solve(
         if let Some(stop) = monitor.iteration(constant + p.scale * primal, constant + p.scale * dual) {
             break stop;
         }
-        if dual - primal <= tol * (dual + constant / p.scale).abs() {
+        let is_enough = constant + p.scale * dual < enough;
+        if is_enough || dual - primal <= tol * (dual + constant / p.scale).abs() {
             break StopReason::Converged;
         }
         match state.step(centring) {

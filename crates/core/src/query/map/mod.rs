@@ -2,20 +2,26 @@
 //!
 //! `max f <= a_0(F) = sup { tr Sigma F : Sigma in V, Sigma PSD, diag Sigma = 1 }`, the limit of the quantum relaxation; for (1, x) it
 //! is the relaxation of max-cut. Small problems are solved by an interior-point method, large sparse ones in
-//! factored form without n x n storage, other features by the quantum relaxation at a temperature near 0.
+//! factored form without n x n storage, other features by the quantum relaxation at a temperature near 0. [`MapRequest::close`]
+//! goes on to the maximum itself: elimination, branch and bound, and the lattice that integer data lie on.
 
+mod branch;
+mod close;
 mod cuts;
 mod interior_point;
+mod lattice;
 mod low_rank;
 mod moments;
 mod pairwise;
 mod quadratic;
 mod random;
+mod record;
 mod report;
 mod rounding;
 
 pub use cuts::Cuts;
-pub use report::{MAP_SCHEMA, MapRecord, MapReport, MapRequest, map};
+pub use record::{MAP_SCHEMA, MapRecord, Proof};
+pub use report::{MapReport, MapRequest, map};
 
 use crate::certify::{Certificate, CertifiedBound, Witness};
 use crate::error::Result;

@@ -125,7 +125,7 @@ fn constant(f: &Polynomial, ising: &Ising) -> Found {
 }
 
 /// The cuts with the largest multipliers: those that carry nothing only slow the next round.
-fn heaviest(active: Vec<Triangle>, gamma: &[f64], count: usize) -> Vec<Triangle> {
+pub(super) fn heaviest(active: Vec<Triangle>, gamma: &[f64], count: usize) -> Vec<Triangle> {
     let top = gamma.iter().fold(0.0f64, |m, g| m.max(*g));
     let mut weighed: Vec<(f64, Triangle)> =
         gamma.iter().copied().zip(active).filter(|(g, _)| *g > 1e-3 * top).collect();
@@ -146,7 +146,7 @@ fn dense(
     tol: f64,
     monitor: &mut Monitor<'_>,
 ) -> (Found, interior_point::Iterate) {
-    let point = interior_point::solve(p, active, ising.constant(), tol, monitor);
+    let point = interior_point::solve(p, active, ising.constant(), interior_point::Pace::to(tol), monitor);
     let scaled = |v: &f64| p.scale * v;
     let list: Vec<Cut> = active.iter().zip(&point.gamma).map(|(c, g)| c.cut(scaled(g))).collect();
     let y: Vec<f64> = point.y.iter().map(scaled).collect();
@@ -177,7 +177,7 @@ fn factored(
 }
 
 /// `f + cuts <= c + sum y`, y lifted as much as the factorisation needs; the first lift tried is `lift`.
-fn prove(
+pub(super) fn prove(
     f: &Polynomial,
     ising: &Ising,
     list: Vec<Cut>,

@@ -1,9 +1,11 @@
-//! `zbound map` as a document: the zero-temperature bound in the units of the file.
+//! One question about the maximum: the relaxation alone, or whatever closes the gap.
 
-use crate::certify::{Certificate, Interval};
+use super::close;
+use super::record::{Answer, MapRecord, Proof, entry_bound, record};
+use crate::certify::Certificate;
 use crate::error::Result;
 use crate::features::FeatureSpec;
-use crate::model::{Model, Source, Units};
+use crate::model::{Model, Source};
 use crate::observer::Observer;
 use crate::query::map::{Cuts, Map, MapSolution};
 use crate::record::Status;
@@ -11,50 +13,8 @@ use crate::run::Outcome;
 use crate::run::free_sets;
 use crate::settings::Settings;
 use crate::solution::{FALLBACK, StopReason};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
-
-/// Value of [`MapRecord::schema`].
-pub const MAP_SCHEMA: &str = "zbound.map/1";
-
-/// The document `zbound.map/1`. Values are those of f, cut weights for max-cut files, and `-E` for
-/// formats that hold a minimised energy E; variables are numbered as in the file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MapRecord {
-    /// Always [`MAP_SCHEMA`].
-    pub schema: String,
-    /// Version of this library.
-    pub version: String,
-    /// The file as the user named it.
-    pub path: Option<String>,
-    /// Proved upper bound on the maximum.
-    pub upper: Option<f64>,
-    /// Value of `assignment`; null when the model forbids it.
-    pub value: Option<f64>,
-    /// The best assignment found, -1 or +1 per variable.
-    pub assignment: Vec<i8>,
-    /// How the solve ended.
-    pub status: Status,
-    /// Whether `upper` is proved.
-    pub certified: bool,
-    /// Wall-clock seconds.
-    pub seconds: f64,
-    /// Distance from `upper` to a feasible value of the same relaxation.
-    pub relaxation_gap: Option<f64>,
-    /// Iterations of the outermost loop.
-    pub iterations: usize,
-    /// Cuts in the proof.
-    pub cuts: usize,
-    /// Energy of `assignment`, for minimised formats.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub energy: Option<f64>,
-    /// Proved lower bound on the energy, for minimised formats.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub energy_lower: Option<f64>,
-    /// One sentence on anything unusual.
-    pub reason: Option<String>,
-}
 
 /// What `zbound map` is asked.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +23,9 @@ pub struct MapRequest {
     pub features: FeatureSpec,
     /// Inequalities that tighten the bound.
     pub cuts: Cuts,
+    /// Whether to go on to exact elimination, branching and integrality of the data until the gap is closed or time is up,
+    /// in place of the one relaxation that `features` and `cuts` name.
+    pub close: bool,
     /// Tolerance and limits.
     pub settings: Settings,
     /// The file as the user named it.
@@ -99,6 +62,9 @@ pub struct MapReport {
 /// # Ok::<(), zbound::Error>(())
 /// ```
 pub fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observer) -> Result<MapReport> {
+    if request.close || !model.is_binary() {
+        return close::map(model, request, observer);
+    }
     let (f, floor) = model.majorant(1.0)?;
     let features = match &request.features {
         FeatureSpec::Explicit(sets) => FeatureSpec::Explicit(free_sets(model, sets)?),
@@ -117,8 +83,21 @@ pub fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observer) -> 
         });
     }
     let outcome = outcome(&solution, &request.settings);
-    let record = record(model, request, &solution)?;
+    let record = record(model, request, answer(&solution, Proof::Relaxation))?;
     Ok(MapReport { record, certificate: solution.certificate, zero_floor: floor, outcome })
+}
+
+/// A solution as an answer about states.
+pub(super) fn answer(solution: &MapSolution, proof: Proof) -> Answer {
+    let states = solution.assignment.iter().map(|&x| u32::from(x > 0)).collect();
+    Answer {
+        reason: solution.reason.clone(),
+        relaxation_gap: solution.relaxation_gap,
+        iterations: solution.iterations,
+        cuts: solution.certificate.as_ref().map_or(0, |c| c.slack.cuts.len()),
+        seconds: solution.seconds,
+        ..Answer::new(solution.upper.map(|b| b.phi()), proof, states, solution.stop.into())
+    }
 }
 
 /// Depths of the floor of hard zeros, in the units of f, from the one of temperature 1 on.
@@ -178,6 +157,15 @@ impl MapReport {
     /// # Errors
     /// As [`map`].
     pub fn from_coefficients(model: &Model, request: &MapRequest) -> Result<Self> {
+        if !matches!(model.source(), Source::Polynomial(_)) {
+            // The polynomial of a table may cost more than an answer.
+            let first = vec![0; model.d()];
+            let mut found =
+                Answer::new(Some(entry_bound(model)?), Proof::Coefficients, first, Status::TimeLimit);
+            found.reason = Some(FALLBACK.into());
+            let record = record(model, request, found)?;
+            return Ok(MapReport { record, certificate: None, zero_floor: None, outcome: Outcome::Complete });
+        }
         let (f, floor) = model.majorant(1.0)?;
         let certificate = Certificate::of_coefficients(&f, 0.0, true, false);
         let sign = |h: &f64| if *h < 0.0 { -1 } else { 1 };
@@ -195,7 +183,7 @@ impl MapReport {
             certificate: None,
         };
         let outcome = outcome(&solution, &request.settings);
-        let record = record(model, request, &solution)?;
+        let record = record(model, request, answer(&solution, Proof::Coefficients))?;
         Ok(MapReport { record, certificate: Some(certificate), zero_floor: floor, outcome })
     }
 
@@ -210,39 +198,6 @@ impl MapReport {
         certificate.write(path, &claim)?;
         Ok(true)
     }
-}
-
-fn record(model: &Model, request: &MapRequest, solution: &MapSolution) -> Result<MapRecord> {
-    let value = match model.source() {
-        Source::Factors(_) => model.factors()?.value(&solution.assignment),
-        Source::Polynomial(_) => solution.value,
-    };
-    let beta = match model.units {
-        Units::Energy { beta } => beta,
-        _ => 1.0,
-    };
-    let upper = solution.upper.map(|b| (Interval::point(b.phi()) / Interval::point(beta)).hi);
-    let value = Some(value / beta).filter(|v| v.is_finite());
-    let is_energy = matches!(model.units, Units::Energy { .. });
-    let negated = |v: Option<f64>| v.filter(|_| is_energy).map(|v| -v);
-    let no_state = value.is_none().then(|| "the best assignment found has weight zero".to_owned());
-    Ok(MapRecord {
-        schema: MAP_SCHEMA.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        path: request.path.clone(),
-        upper,
-        value,
-        assignment: model.expand(&solution.assignment, |state| if state == 1 { 1 } else { -1 }),
-        status: if upper.is_some() { solution.stop.into() } else { Status::Uncertified },
-        certified: upper.is_some(),
-        seconds: solution.seconds,
-        relaxation_gap: solution.relaxation_gap.map(|g| g / beta),
-        iterations: solution.iterations,
-        cuts: solution.certificate.as_ref().map_or(0, |c| c.slack.cuts.len()),
-        energy: negated(value),
-        energy_lower: negated(upper),
-        reason: no_state.or_else(|| solution.reason.clone()),
-    })
 }
 
 fn outcome(solution: &MapSolution, settings: &Settings) -> Outcome {
