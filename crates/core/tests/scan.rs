@@ -27,13 +27,13 @@ fn request(methods: &[Method]) -> BoundRequest {
 
 #[test]
 fn brackets_hold_the_value_at_every_temperature() {
-    let mut random = Random::new(41);
+    let mut random = Random(41);
     let methods =
         [&[Method::Quantum, Method::MeanField][..], &[Method::Trw], &[Method::MeanField], &[Method::Wmb]];
     let betas: Betas = "0:2.3:7".parse().unwrap();
-    for case in 0..cases(60) {
+    for case in 0..cases(60, 2000) {
         let d = 2 + case % 5;
-        let model = Model::from(random_ising(&mut random, d));
+        let model = Model::from(random_ising(&mut random, d, 1.0));
         let request = request(methods[case % methods.len()]);
         let record = scan(&model, &betas, &request, &mut Silent, &mut |_| {}).unwrap();
         for point in &record.points {
@@ -90,7 +90,7 @@ fn beta_zero_counts_the_states_that_hard_zeros_leave() {
 
 #[test]
 fn a_stopped_scan_keeps_what_it_has() {
-    let model = Model::from(random_ising(&mut Random::new(5), 8));
+    let model = Model::from(random_ising(&mut Random(5), 8, 1.0));
     let mut calls = 0;
     let mut stop = |_: &Progress| {
         calls += 1;
