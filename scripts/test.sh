@@ -101,6 +101,11 @@ full_tests() {
   else
     skip "dependency audit: cargo-deny is not installed"
   fi
+  if command -v chromium chromium-browser google-chrome >/dev/null; then
+    step "pictures of the report" scripts/screenshots.sh
+  else
+    skip "pictures of the report: no Chromium"
+  fi
 }
 
 # Every reader and both verifiers on hostile input, an ordinary test for each; what breaks one is kept in fuzz/found.

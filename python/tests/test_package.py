@@ -67,9 +67,11 @@ def test_a_call_costs_less_than_fifty_microseconds_above_the_solve():
     assert measured < 50e-6, f"{1e6 * measured:.1f} microseconds"
 
 
-@pytest.mark.parametrize("name", ["tutorial.py", "fit_ising.py"])
+@pytest.mark.parametrize("name", ["tutorial.py", "fit_ising.py", "rbm.py"])
 def test_examples_run(name, tmp_path):
     need("matplotlib")
+    if name == "rbm.py":
+        need("sklearn")
     script = ROOT / "examples" / "python" / name
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     run = subprocess.run(

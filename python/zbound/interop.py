@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Union, overload
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["from_dimod", "from_networkx", "from_pgmpy", "to_dimod"]
 
 
-@overload
-def from_dimod(bqm: dimod.BinaryQuadraticModel, beta: float = ...) -> Ising: ...
-@overload
-def from_dimod(bqm: dimod.BinaryPolynomial, beta: float = ...) -> Union[Ising, Polynomial]: ...
-def from_dimod(bqm: Any, beta: float = 1.0) -> Union[Ising, Polynomial]:
+def from_dimod(
+    bqm: Union[dimod.BinaryQuadraticModel, dimod.BinaryPolynomial], beta: float = 1.0
+) -> Union[Ising, Polynomial]:
     """The Boltzmann distribution of a dimod model: f = -beta E, offset included.
 
     `bqm` is a `BinaryQuadraticModel`, or a `BinaryPolynomial` whose terms have any number of variables.

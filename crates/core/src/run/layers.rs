@@ -11,7 +11,7 @@
 use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::exact::{Algorithm, Exact};
-use crate::model::{Ising, Model};
+use crate::model::{Ising, Model, Source};
 use crate::observer::{Monitor, Observer};
 use crate::settings::Settings;
 use crate::solution::StopReason;
@@ -52,6 +52,12 @@ pub(super) struct Layers {
 impl Layers {
     /// The layers of a pairwise model, if it has them and one is small.
     pub(super) fn of(model: &Model) -> Option<Self> {
+        if let Source::Factors(tables) = model.source()
+            && tables.factors().any(|factor| factor.scope.len() > 2)
+        {
+            // The polynomial of a large table may cost more than the answer.
+            return None;
+        }
         let polynomial = model.polynomial().ok()?;
         let f = polynomial.as_ising()?.clone();
         let in_small = smaller_side(&f)?;

@@ -182,7 +182,11 @@ pub fn scan(
     let ends = request.settings.ends();
     let is_patient = request.methods == MethodChoice::Auto && !ends.is_limited();
     let ends = if is_patient { ends.within(Some(DEFAULT_SECS)) } else { ends };
-    let summary = ModelRecord::new(request.path.clone(), model, model.polynomial().ok().as_ref())?;
+    let f = match model.source() {
+        Source::Polynomial(_) => Some(model.polynomial()?),
+        Source::Factors(_) => None,
+    };
+    let summary = ModelRecord::new(request.path.clone(), model, f.as_ref())?;
     let mut record = ScanRecord {
         schema: SCAN_SCHEMA.into(),
         version: env!("CARGO_PKG_VERSION").into(),
