@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Inverse temperatures: a:b:n for n points from a to b, or a list such as 0.5,1,2; 0 or 1e-12 to 1e12
-    #[arg(long, value_name = "A:B:N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "A:B:N")]
     betas: Betas,
     /// Method of `zbound bound`; may be repeated [default: auto]
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]

@@ -171,7 +171,6 @@ fn bad_options_are_one_line_with_a_hint_and_exit_two() {
         (vec!["--eps", "nan"], "eps"),
         (vec!["--tol", "-1"], "tol"),
         (vec!["--time-limit", "-3"], "time limit"),
-        (vec!["--threads", "0"], "threads"),
         (vec!["--method", "all", "--method", "exact"], "stand alone"),
         (vec!["--method", "exact", "--method", "exact"], "twice"),
     ] {
@@ -182,7 +181,8 @@ fn bad_options_are_one_line_with_a_hint_and_exit_two() {
         assert!(message.lines().count() <= 2, "{message}");
     }
     for (args, words) in [
-        (["--ibound", "wide"], "invalid digit"),
+        (["--threads", "0"], "at least 1"),
+        (["--ibound", "wide"], "whole number"),
         (["--method", "magic"], "possible values: auto, all"),
         (["--greedy", "many"], "a number of features or `auto`"),
         (["--features", "degree:x"], "whole number"),

@@ -74,7 +74,7 @@ fn verification_beyond_its_limits_is_an_error_that_says_what_it_takes() {
     let mut bound = zbound();
     bound.arg("bound").arg(&model).args(["--method", "quantum", "--certificate"]).arg(&proof);
     bound.assert().success();
-    for (option, word) in [("--memory-limit", "MiB"), ("--work-limit", "operations")] {
+    for (option, word) in [("--memory-limit", "bytes"), ("--work-limit", "operations")] {
         let mut verify = zbound();
         verify.arg("verify").arg(&model).arg(&proof).args([option, "1"]);
         verify.assert().code(2).stdout("").stderr(predicate::str::contains(word));
