@@ -17,6 +17,8 @@ __all__ = [
     "Model",
     "Polynomial",
     "__version__",
+    "_branch_expand",
+    "_branch_total",
     "_panic",
     "_restore",
     "_sweep_plan",

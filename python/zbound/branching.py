@@ -26,7 +26,7 @@ Part = tuple[list[tuple[int, int]], float, float, bool]
 
 @dataclass(frozen=True)
 class Branching:
-    """What `branch` found."""
+    """The bracket that `branch` proved, and how it came about."""
 
     log_z: Bounds
     """Certified sides of eps log Z."""
@@ -164,17 +164,20 @@ def _run(jobs: list[tuple[Any, ...]], executor: Optional[Executor]) -> list[tupl
     if executor is None:
         return [run_task(*job) for job in jobs]
     futures: list[Any] = []
+    failure: Optional[BaseException] = None
     for job in jobs:
         try:
             futures.append(executor.submit(run_task, *job))
-        except (BrokenExecutor, RuntimeError):
+        except (BrokenExecutor, RuntimeError) as error:
             futures.append(None)
+            failure = error
     answers = []
     for job, future in zip(jobs, futures):
         try:
             answer = None if future is None else future.result()
         except BrokenExecutor as error:
-            warnings.warn(f"the executor broke ({error}): its tasks run here", RuntimeWarning, stacklevel=3)
-            answer = None
+            answer, failure = None, error
         answers.append(run_task(*job) if answer is None else answer)
+    if failure is not None:
+        warnings.warn(f"the executor broke ({failure}): its tasks ran here", RuntimeWarning, stacklevel=3)
     return answers
