@@ -18,6 +18,7 @@ COMMANDS = [
     ("zbound.map", ["map", GLASS, "--json"]),
     ("zbound.kl", ["kl", GLASS, "--greedy", "1", "--json"]),
     ("zbound.marginals", ["marginals", GLASS, "--json"]),
+    ("zbound.marginals", ["marginals", SPRINKLER, "--pairs", "0,1", "--json"]),
     ("zbound.scan", ["scan", GLASS, "--betas", "0:2:5", "--json"]),
     ("zbound.sample", ["sample", GLASS, "--n", "3", "--seed", "1", "--json"]),
     ("zbound.info", ["info", GLASS, "--json"]),
@@ -55,7 +56,7 @@ def test_documents_follow_their_schema(name, arguments):
 def test_every_key_of_a_document_is_described():
     need("jsonschema")
     for name, arguments in COMMANDS:
-        if arguments[0] not in commands() or name in ("zbound.map", "zbound.marginals", "zbound.sample"):
+        if arguments[0] not in commands():
             continue
         schema = json.loads((SCHEMAS / f"{name}.json").read_text())
         document = json.loads(subprocess.run([str(program()), *arguments], capture_output=True, text=True).stdout)
