@@ -291,3 +291,41 @@ fn a_program_that_does_not_fit_leaves_the_best_part() {
     assert!(upper(&solution).is_finite());
     assert!(solution.reason.unwrap().contains("too large"));
 }
+
+/// Complete blocks in a row, each joined to the next by one coupling: dense, and exact inference takes 2^size states.
+fn blocks(random: &mut Random, count: usize, size: usize, scale: f64) -> Ising {
+    let d = count * size;
+    let fields: Vec<f64> = (0..d).map(|_| random.between(-scale, scale)).collect();
+    let mut couplings = Vec::new();
+    for first in (0..d).step_by(size) {
+        for i in first..first + size {
+            couplings.extend((first..i).map(|j| (j, i, random.between(-scale, scale))));
+        }
+        if first > 0 {
+            couplings.push((first - 1, first, random.between(-scale, scale)));
+        }
+    }
+    Ising::new(d, &fields, &couplings).unwrap()
+}
+
+#[test]
+fn the_first_order_method_is_sound_at_every_stop_and_no_worse_than_the_parts() {
+    let mut random = Random(61);
+    for case in 0..cases(12, 200) {
+        let scale = random.magnitude(0.02, 3.0);
+        let model = blocks(&mut random, 5, 13, scale);
+        let problem = problem(&model, 1.0);
+        let settings = Settings::default().with_max_iterations(Some(1 + random.below(9)));
+        let solution = Combined.solve(&problem, &settings).unwrap();
+        let bound = upper(&solution);
+        let exact =
+            zbound::exact::exact(&Model::from(model), 1.0, &Settings::default(), &mut Silent).unwrap();
+        assert!(bound >= exact.phi_bounds.0, "case {case}: {bound} {exact:?}");
+        let rho =
+            Settings::default().with_rho(zbound::Rho::Resistance).with_pairwise(zbound::Pairwise::Edges);
+        let parts: [&dyn Relaxation; 3] = [&Quantum::default(), &LogDet, &Trw];
+        let singles = parts.map(|part| upper(&part.solve(&problem, &rho).unwrap()));
+        println!("case {case}, scale {scale:.2}: {} <= {bound}, parts {singles:?}", exact.phi_bounds.0);
+        assert!(singles.iter().all(|single| bound <= single + 1e-6 * single.abs().max(1.0)), "case {case}");
+    }
+}

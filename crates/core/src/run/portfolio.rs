@@ -42,8 +42,8 @@ const LAST_ROUND_SECS: f64 = 0.2;
 /// trees work with couplings m/(d - 1) times as large.
 const DENSITY: usize = 4;
 
-/// Spins up to which the combined bound is worth its Newton steps: dense and sparse graphs.
-const COMBINED_SPINS: (usize, usize) = (200, 400);
+/// Spins up to which the combined bound is worth its time: dense and sparse graphs.
+const COMBINED_SPINS: (usize, usize) = (2000, 400);
 
 /// Spins up to which log-det is worth its factorisations.
 const LOGDET_SPINS: usize = 150;

@@ -8,7 +8,8 @@
 //! (1, x), on the features asked for and on greedy ones, and of the log-det relaxation. In the dual this is the
 //! decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1, which every
 //! iterate of the solver gives. The single relaxations are run first: they give forests and
-//! features, and the best certificate seen is the one returned.
+//! features, and the best certificate seen is the one returned. On dense graphs of more than 40 spins a
+//! first-order method comes next, which is all there is where Newton's matrix is too large.
 
 mod build;
 mod clusters;
@@ -17,12 +18,14 @@ mod curvature;
 mod dual;
 mod entropy;
 mod feasible;
+mod first_order;
 mod forests;
 mod graphs;
 mod interior_point;
 mod newton;
 mod pairs;
 mod parts;
+mod plan;
 mod program;
 mod proof;
 mod rotated;
@@ -53,7 +56,9 @@ use two_tree::TwoTree;
 /// More features, cuts or forests never give a worse bound; the two-trees in it are those that a
 /// heuristic finds, so up to their choice. **Cost** some 30 to 100 Newton steps of
 /// N^3/3 flops each for N moments: 136 for 16 spins, 5050 for a complete graph of 100, 3669 for a
-/// grid of 400, where a chordal extension of the graph takes the place of all pairs.
+/// grid of 400, where a chordal extension of the graph takes the place of all pairs. On dense graphs of more than 40
+/// spins a first-order method comes first, with n^2 r multiplications a step (r columns of a factor, some sqrt(n) of them at low temperature) and one
+/// eigendecomposition a round of 60 to 480 steps; above some 100 dense spins it is all there is.
 ///
 /// ```
 /// use zbound::relax::{Combined, Quantum, Relaxation};
@@ -70,6 +75,8 @@ pub struct Combined;
 
 /// Features above which a positive block is left out of the program: its assembly takes n^4/4 steps.
 const MOST_FEATURES: usize = 160;
+/// Spins above which, on dense graphs, the first-order method comes before the interior-point method.
+const FIRST_ORDER: usize = 40;
 /// What is said then.
 const TOO_MANY: &str =
     "more than 160 features: they take part through the quantum bound only, not in the combined program";
@@ -100,6 +107,18 @@ impl Relaxation for Combined {
         let mut monitor = Monitor::new(settings, 100_000, observer);
         let Parts { mut best, trw, greedy } = Parts::solve(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
+        let mut first = None;
+        let suits = ising.d() > FIRST_ORDER && plan::is_dense(ising);
+        if suits && stop.is_none() && first_order::fits(ising.d(), settings.memory_limit) {
+            let share = plan::first_order_share(ising, &monitor);
+            let found = first_order::solve(problem, ising, settings, share, &mut monitor)?;
+            // What came to its end leaves the rest of the time to the others.
+            stop = Some(found.stop)
+                .filter(|reason| !is_end(*reason))
+                .filter(|_| monitor.interrupted().is_some());
+            first = found.upper.map(|_| found.stop);
+            best = better(found, best);
+        }
         let mut known = Vec::new();
         let stages = stages(problem, &greedy);
         for (k, spectral) in stages.iter().enumerate().filter(|_| ising.d() > 0) {
@@ -108,17 +127,22 @@ impl Relaxation for Combined {
             }
             let trees = trw.certificate.as_ref();
             let hurried = monitor.seconds_left().is_some_and(|left| left < PROGRAM_SECONDS);
-            if ising.d() > parts::LARGE && hurried {
-                best.reason = Some(NO_TIME.into());
-                stop = Some(StopReason::TimeLimit);
-                break;
-            }
-            let program =
-                build::program(ising, problem.eps(), spectral, trees, &known, settings.memory_limit)?;
-            let Some(program) = program else {
-                best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
-                stop = Some(monitor.interrupted().unwrap_or(StopReason::Stalled));
-                best.reason = Some(TOO_LARGE.into());
+            let program = if ising.d() > parts::LARGE && hurried {
+                None
+            } else {
+                build::program(ising, problem.eps(), spectral, trees, &known, settings.memory_limit)?
+            };
+            let alone = first.is_none() && !(monitor.deadline().is_limited() && ising.d() > parts::MIDDLE);
+            let affordable = |p: &Program| alone || plan::newton_is_affordable(p, &monitor);
+            let Some(program) = program.filter(affordable) else {
+                if first.is_none() || !plan::is_dense(ising) {
+                    best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
+                }
+                stop = Some(monitor.interrupted().or(first).unwrap_or(StopReason::Stalled));
+                if first.is_none() {
+                    let limited = monitor.deadline().is_limited();
+                    best.reason = Some(if hurried || limited { NO_TIME } else { TOO_LARGE }.into());
+                }
                 break;
             };
             let (found, reason) = search(problem, ising, program, settings, &mut known, &mut monitor)?;

@@ -1,5 +1,6 @@
 //! The single relaxations that the combined bound starts from.
 
+use super::plan;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::observer::Monitor;
@@ -11,7 +12,7 @@ use crate::solution::{Solution, StopReason};
 /// Spins up to which greedy selection is one of the parts and tree distributions are optimised.
 const SMALL: usize = 20;
 /// Spins up to which log-det keeps the constraints of all pairs.
-const MIDDLE: usize = 60;
+pub(super) const MIDDLE: usize = 60;
 /// Spins above which every part has a time limit, as the combined program is out of reach as well.
 pub(super) const LARGE: usize = 500;
 /// Seconds of that limit.
@@ -20,6 +21,11 @@ const SECONDS: f64 = 5.0;
 const LAST_SECONDS: f64 = 20.0;
 /// Share of the caller's time limit given to each part, on middling and on larger models.
 const SHARE: [f64; 2] = [0.15, 0.05];
+/// Share of the time left for the quantum bound of a large dense model; when it is expected to need twice as much, it gets
+/// all of it, for nothing else would come to an end.
+const QUANTUM_SHARE: f64 = 0.25;
+/// Parts of large models that would take more than this share of the time left are left out.
+const AFFORDABLE: f64 = 0.15;
 
 /// What the single relaxations found.
 pub(super) struct Parts {
@@ -48,6 +54,9 @@ impl Parts {
         let rho = if d <= SMALL { settings.rho } else { Rho::Resistance };
         let pairwise = if d <= MIDDLE { settings.pairwise } else { Pairwise::Edges };
         let settings = &Settings { rho, pairwise, ..settings.clone() };
+        if d > MIDDLE && monitor.seconds_left().is_some() {
+            return Parts::in_a_hurry(problem, &linear, settings, monitor);
+        }
         let trw = part(&Trw, problem, settings, monitor)?;
         let mut best = trw.clone();
         let own: [(&dyn Relaxation, &Problem); 3] =
@@ -65,6 +74,41 @@ impl Parts {
             };
             greedy = part(&QuantumGreedy, &linear, &settings.clone().with_greedy(count), monitor)?;
             best = better(greedy.clone(), best);
+        }
+        Ok(Parts { best, trw, greedy })
+    }
+
+    /// The parts of a larger model under a time limit, by what they cost.
+    fn in_a_hurry(
+        problem: &Problem,
+        linear: &Problem,
+        settings: &Settings,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let none = |method| Solution::new(method, StopReason::Stalled);
+        let cube = (problem.d() as f64 + 1.0).powi(3);
+        let left = monitor.deadline().seconds_left();
+        let seconds =
+            |operations: f64, monitor: &Monitor<'_>| monitor.deadline().dense_seconds(operations * cube);
+        let dense = problem.polynomial().as_ising().is_some_and(plan::is_dense);
+        let quantum = seconds(plan::QUANTUM, monitor);
+        let greedy = none(Method::QuantumGreedy);
+        if dense && quantum > 2.0 * QUANTUM_SHARE * left {
+            let best = limited(&Quantum::default(), linear, settings, None, monitor)?;
+            return Ok(Parts { best, trw: none(Method::Trw), greedy });
+        }
+        let trw = part(&Trw, problem, settings, monitor)?;
+        let mut best = trw.clone();
+        if dense || quantum < AFFORDABLE * left {
+            let share = Some(QUANTUM_SHARE * left);
+            best = better(limited(&Quantum::default(), linear, settings, share, monitor)?, best);
+        }
+        if !problem.features().is_linear() && monitor.interrupted().is_none() {
+            best = better(part(&Quantum::default(), problem, settings, monitor)?, best);
+        }
+        if seconds(plan::LOG_DET, monitor) < AFFORDABLE * left && monitor.interrupted().is_none() {
+            let share = Some(AFFORDABLE * left);
+            best = better(limited(&LogDet, problem, settings, share, monitor)?, best);
         }
         Ok(Parts { best, trw, greedy })
     }

@@ -1,0 +1,178 @@
+//! The augmented Lagrangian as a function of the rows of the factor.
+//!
+//! ```text
+//! <theta, m> + softmin_k E_k(m) - penalties of the cuts,      m = moments of the normalised rows
+//! ```
+
+use super::cuts::Cuts;
+use super::entropies::{At, Entropies};
+use super::factor::{Factor, dot};
+use super::pairs::Pairs;
+use crate::linalg::{Square, multiply, symmetric};
+use crate::model::Ising;
+
+/// The parameters theta: as a matrix where there are many, else by pair.
+pub(super) enum Theta {
+    /// Half of each in both places of a symmetric matrix over z.
+    Dense(Square),
+    /// By number of the pair.
+    Sparse(Vec<f64>),
+}
+
+/// Share of the pairs with couplings from which a dense product is faster.
+const DENSE: f64 = 0.1;
+
+/// Everything that the objective is made of.
+pub(super) struct Objective {
+    pub(super) d: usize,
+    pub(super) pairs: Pairs,
+    pub(super) theta: Theta,
+    pub(super) cuts: Cuts,
+    pub(super) entropies: Entropies,
+}
+
+/// What an evaluation leaves behind.
+pub(super) struct Evaluation {
+    pub(super) value: f64,
+    /// Moments by pair.
+    pub(super) x: Vec<f64>,
+    pub(super) at: At,
+    /// Derivative by the rows.
+    pub(super) gradient: Vec<f64>,
+}
+
+impl Objective {
+    /// The model divided by eps, without cuts or graphs.
+    pub(super) fn new(ising: &Ising, eps: f64) -> Self {
+        let (d, n) = (ising.d(), ising.d() + 1);
+        let mut pairs = Pairs::new(d);
+        let mut theta: Vec<f64> = ising.fields().iter().map(|h| h / eps).collect();
+        let theta = if ising.edges().len() as f64 > DENSE * 0.5 * (d * d) as f64 {
+            let mut square = Square::zeros(n);
+            let mut set = |k: usize, l: usize, v: f64| {
+                square.data_mut()[k + n * l] = 0.5 * v;
+                square.data_mut()[l + n * k] = 0.5 * v;
+            };
+            theta.iter().enumerate().for_each(|(i, h)| set(0, i + 1, *h));
+            ising.triples().for_each(|(i, j, v)| set(i + 1, j + 1, v / eps));
+            Theta::Dense(square)
+        } else {
+            for (i, j, v) in ising.triples() {
+                let (i, j) = (i.min(j) as u32 + 1, i.max(j) as u32 + 1);
+                let number = pairs.number([i, j]) as usize;
+                theta.resize(theta.len().max(number + 1), 0.0);
+                theta[number] += v / eps;
+            }
+            Theta::Sparse(theta)
+        };
+        Objective { d, pairs, theta, cuts: Cuts::new(), entropies: Entropies::new(d) }
+    }
+
+    /// Evaluates at a factor; `None` when numbers leave floating point.
+    ///
+    /// **Cost** two products of n^2 r and d r^2 multiplications, and r per pair.
+    pub(super) fn evaluate(&self, factor: &Factor) -> Option<Evaluation> {
+        let r = factor.rank;
+        let x: Vec<f64> = self.pairs.ends.iter().map(|&ends| factor.moment(ends)).collect();
+        let mut coefficients = vec![0.0; x.len()];
+        let (log_det, along) = log_det(factor)?;
+        let at = self.entropies.evaluate(&x, log_det, &mut coefficients);
+        let penalty = self.cuts.evaluate(&x, &mut coefficients);
+        let mut gradient = vec![0.0; factor.rows.len()];
+        let linear = match &self.theta {
+            Theta::Dense(square) => {
+                let mut matrix = square.clone();
+                self.scatter(&coefficients, &mut matrix);
+                multiply::tall_times(&factor.rows, r, matrix.data(), factor.n, &mut gradient, false);
+                let own: f64 = coefficients.iter().zip(&x).map(|(c, x)| c * x).sum();
+                let total = dot(&gradient, &factor.rows);
+                gradient.iter_mut().for_each(|g| *g *= 2.0);
+                total - own
+            }
+            Theta::Sparse(theta) => {
+                coefficients.iter_mut().zip(theta).for_each(|(c, t)| *c += t);
+                for (&[k, l], c) in self.pairs.ends.iter().zip(&coefficients).filter(|(_, c)| **c != 0.0) {
+                    let (k, l) = (r * k as usize, r * l as usize);
+                    for p in 0..r {
+                        gradient[k + p] += c * factor.rows[l + p];
+                        gradient[l + p] += c * factor.rows[k + p];
+                    }
+                }
+                theta.iter().zip(&x).map(|(t, x)| t * x).sum()
+            }
+        };
+        let weight = at.weights[0];
+        for (g, w) in gradient.chunks_exact_mut(r).skip(1).zip(along.chunks_exact((r - 1).max(1))) {
+            g[1..].iter_mut().zip(w).for_each(|(g, w)| *g += weight * w);
+        }
+        let value = linear + at.soft + penalty;
+        value.is_finite().then_some(Evaluation { value, x, at, gradient })
+    }
+
+    /// Adds half of every coefficient to both places of a symmetric matrix over z.
+    pub(super) fn scatter(&self, coefficients: &[f64], matrix: &mut Square) {
+        let n = matrix.n();
+        for (&[k, l], c) in self.pairs.ends.iter().zip(coefficients).filter(|(_, c)| **c != 0.0) {
+            let (k, l) = (k as usize, l as usize);
+            matrix.data_mut()[k + n * l] += 0.5 * c;
+            matrix.data_mut()[l + n * k] += 0.5 * c;
+        }
+    }
+
+    /// Minus the value and its derivative by rows of any length but zero, the first row left out: for minimisation.
+    pub(super) fn negative(&self, rows: &[f64], rank: usize, out: &mut [f64]) -> f64 {
+        let factor = self.factor(rows, rank);
+        let Some(evaluation) = self.evaluate(&factor) else {
+            out.fill(0.0);
+            return f64::NAN;
+        };
+        let lengths = rows.chunks_exact(rank).map(|row| dot(row, row).sqrt());
+        let all = out.chunks_exact_mut(rank).zip(lengths).enumerate();
+        for (i, (out, length)) in all {
+            let (row, g) = (factor.row(i + 1), &evaluation.gradient[rank * (i + 1)..rank * (i + 2)]);
+            let along = dot(row, g);
+            for ((o, v), g) in out.iter_mut().zip(row).zip(g) {
+                *o = (along * v - g) / length;
+            }
+        }
+        -evaluation.value
+    }
+
+    /// The factor with these rows, normalised, below the row of the constant.
+    pub(super) fn factor(&self, rows: &[f64], rank: usize) -> Factor {
+        let mut all = vec![0.0; rank];
+        all.extend_from_slice(rows);
+        let mut factor = Factor { n: self.d + 1, rank, rows: all };
+        factor.normalize();
+        factor
+    }
+}
+
+/// `(1/2) log det(Sigma + diag(0, I)/3) + (d/2) log(pi e/2) - d log 2`, and its derivative by the rows without
+/// their means.
+///
+/// With W the rows without means the determinant is that of `I/3 + W W^T`, which `I/3 + W^T W` gives too.
+fn log_det(factor: &Factor) -> Option<(f64, Vec<f64>)> {
+    let (d, r) = (factor.n - 1, factor.rank - 1);
+    let tail: Vec<f64> =
+        factor.rows.chunks_exact(factor.rank).skip(1).flat_map(|row| &row[1..]).copied().collect();
+    let mut gram = Square::zeros(r);
+    multiply::outer(&tail, &tail, r, d, gram.data_mut());
+    gram.data_mut().iter_mut().step_by(r + 1).for_each(|v| *v += 1.0 / 3.0);
+    if !symmetric::cholesky(&mut gram) {
+        return None;
+    }
+    let half_log: f64 = gram.diagonal().map(f64::ln).sum();
+    let inverse = symmetric::lower_inverse(&gram);
+    let mut solved = vec![0.0; tail.len()];
+    let mut along = vec![0.0; tail.len()];
+    multiply::square_times(&inverse, &tail, d, 1.0, &mut solved);
+    multiply::square_transposed_times(&inverse, &solved, d, &mut along);
+    let value = half_log - 0.5 * (d as f64 - r as f64) * 3f64.ln() + d as f64 * gaussian();
+    Some((value, along))
+}
+
+/// Entropy of a Gaussian of unit variance in place of a spin, less log 2.
+pub(super) fn gaussian() -> f64 {
+    0.5 * (0.5 * std::f64::consts::PI * std::f64::consts::E).ln() - std::f64::consts::LN_2
+}
