@@ -122,9 +122,11 @@ fn elimination_of_spins_encloses_every_law_too() {
         let couplings: Vec<_> = (1..d).map(|i| (random.below(i), i, random.between(-scale, scale))).collect();
         let fields: Vec<f64> = (0..d).map(|_| random.between(-scale, scale)).collect();
         let model = Model::from(zbound::Ising::new(d, &fields, &couplings).unwrap());
-        let mut request = MarginalsRequest::default();
-        request.pairs = vec![(0, d - 1)];
-        request.variables = Some((0..d).collect());
+        let request = MarginalsRequest {
+            pairs: vec![(0, d - 1)],
+            variables: Some((0..d).collect()),
+            ..MarginalsRequest::default()
+        };
         let (record, _) = marginals(&model, &request, &mut Silent, &mut |_| {}).unwrap();
         let (widest, _) = check(&record, &Truth::of(&model, 1.0).unwrap(), &format!("case {case}"));
         assert!(widest < 1e-9, "case {case}: {widest:e}");
@@ -210,8 +212,7 @@ fn limits_are_said_and_intervals_stay_true() {
 fn brackets_of_larger_models_shrink_around_the_exact_laws() {
     // 36 spins on a grid are exact in no time: the brackets are asked for by name.
     let model = Model::from(proofs::random_grid(&mut Random(36), 6));
-    let mut request = MarginalsRequest::default();
-    request.variables = Some(vec![0, 7, 35]);
+    let mut request = MarginalsRequest { variables: Some(vec![0, 7, 35]), ..MarginalsRequest::default() };
     let (exact, _) = marginals(&model, &request, &mut Silent, &mut |_| {}).unwrap();
     request.bound.methods = MethodChoice::List(vec![Method::Wmb, Method::MeanField]);
     request.bound.settings = Settings::default().with_time_limit(Some(3.0));
@@ -225,8 +226,7 @@ fn brackets_of_larger_models_shrink_around_the_exact_laws() {
 #[test]
 fn questions_that_make_no_sense_are_refused() {
     let model = Model::new(Source::Factors(FactorModel::new(3)));
-    let mut request = MarginalsRequest::default();
-    request.variables = Some(vec![3]);
+    let mut request = MarginalsRequest { variables: Some(vec![3]), ..MarginalsRequest::default() };
     assert!(marginals(&model, &request, &mut Silent, &mut |_| {}).is_err());
     request.variables = None;
     for pair in [(0, 3), (1, 1)] {
