@@ -118,8 +118,8 @@ fn violated(x: &Square, least: f64, count: usize) -> Vec<Found> {
     let mut limit = -1.0 - least;
     for k in 0..n {
         let of_k = x.column(k);
-        for l in k + 1..n {
-            let (kl, of_l) = (of_k[l], x.column(l));
+        for (l, &kl) in of_k.iter().enumerate().skip(k + 1) {
+            let of_l = x.column(l);
             for m in l + 1..n {
                 // The least of the four left sides is 1 + min(kl - |km + lm|, -kl - |km - lm|).
                 let (sum, difference) = (of_k[m] + of_l[m], of_k[m] - of_l[m]);
