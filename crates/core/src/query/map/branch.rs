@@ -27,17 +27,29 @@ pub(super) const MOST_SPINS: usize = 250;
 const EXACT_SPINS: usize = 18;
 /// Nodes split at a time, whatever the number of threads.
 const BATCH: usize = 4;
-/// Rounds of cuts at the root and below.
-const ROUNDS: (usize, usize) = (12, 3);
-/// Cuts added per round and kept between rounds, per row.
-const ADDED: usize = 3;
-const KEPT: usize = 5;
 /// Violations below this are not worth a cut.
 const VIOLATION: f64 = 1e-3;
 /// Relative gap to which a round is solved.
 const ROUND_TOL: f64 = 3e-4;
-/// A round that closes less than this share of what is missing is the last.
-const WORTHWHILE: f64 = 0.08;
+
+/// How much a node is worth.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Rounds of cuts.
+    rounds: usize,
+    /// Cuts added per round and kept between rounds, per row.
+    added: usize,
+    kept: usize,
+    /// A round that closes less than this share of what is missing is the last.
+    worthwhile: f64,
+    /// Whether every round is proved, so that time that runs out costs one round only.
+    proves_rounds: bool,
+}
+
+/// The root, whose cuts all others inherit.
+const ROOT: Effort = Effort { rounds: 25, added: 4, kept: 8, worthwhile: 0.015, proves_rounds: true };
+/// A node below.
+const BELOW: Effort = Effort { rounds: 3, added: 3, kept: 6, worthwhile: 0.08, proves_rounds: false };
 
 /// Part of the cube.
 struct Node {
@@ -137,7 +149,7 @@ pub(super) fn run(
         }
         let (deadline, goal) = (monitor.deadline(), tree.goal());
         let examine = |(fixed, cuts, bound): (Vec<Option<i8>>, Vec<Triangle>, f64)| {
-            examine(f, fixed, cuts, bound, goal, ROUNDS.1, settings, deadline)
+            examine(f, fixed, cuts, bound, goal, BELOW, settings, deadline)
         };
         let done: Result<Vec<Node>> = match &pool {
             None => tasks.into_iter().map(examine).collect(),
@@ -193,7 +205,7 @@ impl Tree<'_> {
                 fixed[top] = Some(1);
             }
         }
-        examine(self.f, fixed, Vec::new(), known, self.goal(), ROUNDS.0, settings, deadline)
+        examine(self.f, fixed, Vec::new(), known, self.goal(), ROOT, settings, deadline)
     }
 
     /// Learns from nodes that were bounded, and keeps those that are open.
@@ -239,7 +251,7 @@ fn examine(
     cuts: Vec<Triangle>,
     known: f64,
     goal: f64,
-    rounds: usize,
+    effort: Effort,
     settings: &Settings,
     deadline: &Deadline,
 ) -> Result<Node> {
@@ -271,7 +283,7 @@ fn examine(
         let global = |v: u32| if v == 0 { 0 } else { free[v as usize - 1] as u32 + 1 };
         Triangle { vertices: cut.vertices.map(global), ..*cut }
     };
-    let found = tighten(&part, ising, cuts.iter().map(inward).collect(), goal, rounds, &mut monitor);
+    let found = tighten(&part, ising, cuts.iter().map(inward).collect(), goal, effort, &mut monitor);
     let moment = |k: usize| found.pull.get(k).copied().unwrap_or(0.0);
     let next = (0..free.len()).min_by(|&a, &b| moment(a).abs().total_cmp(&moment(b).abs()));
     Ok(Node {
@@ -297,24 +309,24 @@ fn tighten(
     ising: &Ising,
     mut active: Vec<Triangle>,
     goal: f64,
-    rounds: usize,
+    effort: Effort,
     monitor: &mut Monitor<'_>,
 ) -> Tightened {
     let p = Quadratic::new(ising);
     let mut found = Tightened { bound: f64::INFINITY, active: Vec::new(), pull: Vec::new() };
     let mut last = f64::INFINITY;
-    for round in 0..rounds {
+    for round in 0..effort.rounds {
         let pace = Pace { tol: ROUND_TOL, enough: goal };
         let point = interior_point::solve(&p, &active, ising.constant(), pace, monitor);
         let dual =
             ising.constant() + p.scale * (point.y.iter().sum::<f64>() + point.gamma.iter().sum::<f64>());
         let is_last = dual <= goal
-            || round + 1 == rounds
+            || round + 1 == effort.rounds
             || monitor.interrupted().is_some()
-            || last - dual < WORTHWHILE * (dual - goal);
+            || last - dual < effort.worthwhile * (dual - goal);
         last = dual;
         found.pull = (1..p.n()).map(|i| point.x.at(0, i)).collect();
-        if is_last || round == 0 {
+        if is_last || round == 0 || effort.proves_rounds {
             // A proof costs about as much as an iteration or two.
             let list = active.iter().zip(&point.gamma).map(|(c, g)| c.cut(p.scale * g)).collect();
             let y: Vec<f64> = point.y.iter().map(|v| p.scale * v).collect();
@@ -322,11 +334,11 @@ fn tighten(
                 found.bound = found.bound.min(bound.phi());
             }
         }
-        active = heaviest(active, &point.gamma, KEPT * p.n());
+        active = heaviest(active, &point.gamma, effort.kept * p.n());
         if is_last {
             break;
         }
-        let new = cuts::separate(&point.x, Cuts::Triangle, VIOLATION, ADDED * p.n());
+        let new = cuts::separate(&point.x, Cuts::Triangle, VIOLATION, effort.added * p.n());
         let new: Vec<Triangle> = new.into_iter().filter(|cut| !active.contains(cut)).collect();
         if new.is_empty() {
             break;
