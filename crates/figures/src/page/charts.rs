@@ -55,7 +55,13 @@ pub(super) fn marginals(record: &BoundRecord) -> Option<(bool, Chart)> {
     let best = [record.best.lower_method, record.best.upper_method];
     let shown: Vec<&MethodRecord> = match exact {
         Some(exact) => vec![exact],
-        None => record.results.iter().filter(|r| best.contains(&Some(r.method))).filter(has).collect(),
+        None => {
+            let known: Vec<&MethodRecord> = record.results.iter().filter(has).collect();
+            let behind = known.iter().copied().filter(|r| best.contains(&Some(r.method)));
+            let behind: Vec<&MethodRecord> = behind.collect();
+            // The last methods of a run are the strongest.
+            if behind.is_empty() { known.into_iter().rev().take(1).collect() } else { behind }
+        }
     };
     let series = |(k, r): (usize, &&MethodRecord)| {
         let values = r.marginals.iter().flatten().enumerate();
