@@ -51,3 +51,18 @@ def test_bad_machines_and_data_are_named():
         zb.Rbm([[1.0]]).log_likelihood_bounds([[0.5]])
     with pytest.raises(zb.ModelError, match="rows of 1"):
         zb.Rbm([[1.0]]).log_likelihood_bounds([[0, 1]])
+
+
+def test_a_machine_is_taken_wherever_a_model_is():
+    rbm = zb.Rbm(np.array([[1.0, -2.0, 0.5], [0.3, 0.2, -0.1]]))
+    truth = zb.exact(rbm.model).log_z.estimate
+    assert abs(zb.exact(rbm).log_z.estimate - truth) < 1e-12
+    assert zb.bound(rbm, "quantum").log_z.upper >= truth
+    assert zb.bound(rbm).log_z.lower <= truth + 1e-9
+    assert zb.map(rbm).value <= truth
+    assert zb.sample(rbm, 3).states.shape == (3, 5)
+    assert len(zb.marginal_intervals(rbm)) == 5
+    assert zb.branch(rbm).log_z.upper >= truth
+    assert zb.temperature_scan(rbm, [1.0]).upper[0] >= truth
+    with pytest.raises(TypeError):
+        zb.bound(3)

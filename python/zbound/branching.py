@@ -14,6 +14,7 @@ from . import _zbound
 from ._zbound import Model
 from .errors import SettingError
 from .results import Bounds
+from .solve import ModelLike, plain
 
 __all__ = ["Branching", "branch", "run_task"]
 
@@ -66,7 +67,7 @@ def run_task(
 
 
 def branch(
-    model: Model,
+    model: ModelLike,
     *,
     executor: Optional[Executor] = None,
     target_gap: Optional[float] = None,
@@ -105,6 +106,7 @@ def branch(
         raise SettingError(f"splits = {splits}: expected at least 1")
     if target_gap is not None and not target_gap >= 0:
         raise SettingError(f"target_gap = {target_gap}: expected a width of at least 0")
+    model = plain(model)
     start = time.monotonic()
     first, method = run_task(model, [], eps, splits, method, seed, time_limit)
     parts: list[Part] = list(first)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _zbound, plots
-from ._zbound import Model
 from .progress import ProgressLike, Watcher
 from .results import dataframe, dataset
+from .solve import ModelLike, plain
 
 if TYPE_CHECKING:
     import pandas
@@ -75,7 +75,7 @@ class Scan:
 
 
 def temperature_scan(
-    model: Model,
+    model: ModelLike,
     betas: Union[Iterable[float], NDArray[np.float64]],
     method: Union[str, Sequence[str]] = "auto",
     *,
@@ -100,7 +100,7 @@ def temperature_scan(
     """
     with Watcher(progress) as callback:
         raw = _zbound.temperature_scan(
-            model,
+            plain(model),
             [float(beta) for beta in betas],
             methods=[method] if isinstance(method, str) else list(method),
             tol=tol,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Optional, Protocol, TypedDict, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,24 @@ __all__ = [
     "verify",
 ]
 
+
+class HasModel(Protocol):
+    """What stands for a model, such as an `Rbm`."""
+
+    @property
+    def model(self) -> Model: ...
+
+
+ModelLike = Union[Model, HasModel]
+"""A model, or what has one as its `model`."""
+
+
+def plain(model: ModelLike) -> Model:
+    """The model itself."""
+    # What is no model is refused by the extension, with its type.
+    return model if isinstance(model, Model) else cast(Model, getattr(model, "model", model))
+
+
 FeaturesLike = Union[None, str, Iterable[Iterable[Any]]]
 """`degree:K`, `first:N`, `all`, `edges`, or a list of sets of variables, by number or name."""
 
@@ -49,6 +67,7 @@ OneMethod = Literal[
     "mean-field",
     "bethe",
     "wmb",
+    "branch",
     "ais",
 ]
 
@@ -76,15 +95,15 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def bound(model: Model, method: OneMethod, **options: Unpack[Options]) -> Solution: ...
+def bound(model: ModelLike, method: OneMethod, **options: Unpack[Options]) -> Solution: ...
 @overload
 def bound(
-    model: Model, method: Union[Literal["auto", "all"], list[str], tuple[str, ...]] = ..., **options: Unpack[Options]
+    model: ModelLike, method: Union[Literal["auto", "all"], list[str], tuple[str, ...]] = ..., **options: Unpack[Options]
 ) -> Results: ...
 @overload
-def bound(model: Model, method: Union[str, Sequence[str]], **options: Unpack[Options]) -> Union[Solution, Results]: ...
+def bound(model: ModelLike, method: Union[str, Sequence[str]], **options: Unpack[Options]) -> Union[Solution, Results]: ...
 def bound(
-    model: Model,
+    model: ModelLike,
     method: Union[str, Sequence[str]] = "auto",
     *,
     eps: float = 1.0,
@@ -110,7 +129,7 @@ def bound(
     Args:
         model: an `Ising`, a `Polynomial` or what `read` returned.
         method: `exact`, `quantum`, `quantum-greedy`, `quantum-diag`, `logdet`, `trw`, `combined`, `mean-field`,
-            `bethe`, `wmb` or `ais` (an estimate) for one `Solution`; a list of these, `all` or `auto` for `Results`.
+            `bethe`, `wmb`, `branch` or `ais` (an estimate) for one `Solution`; a list of these, `all` or `auto` for `Results`.
         eps: temperature.
         features: features of the quantum bounds; 1 and every x_i, plus what the terms need, by default.
         tol: relative relaxation gap at which a method has converged.
@@ -143,6 +162,7 @@ def bound(
     True
     """
     several = not isinstance(method, str) or method in ("auto", "all")
+    model = plain(model)
     with Watcher(progress) as callback:
         raw = _zbound.bound(
             model,
@@ -178,7 +198,7 @@ def feature_spec(features: FeaturesLike, model: Any = None) -> Optional[str]:
 
 
 def exact(
-    model: Model,
+    model: ModelLike,
     *,
     eps: float = 1.0,
     time_limit: Optional[float] = None,
@@ -197,6 +217,7 @@ def exact(
     >>> answer.argmax.tolist()
     [-1, -1]
     """
+    model = plain(model)
     with Watcher(progress) as callback:
         raw = _zbound.exact(
             model, eps=eps, time_limit=time_limit, threads=threads, memory_limit=memory_limit, progress=callback
@@ -207,7 +228,7 @@ def exact(
 
 
 def map(
-    model: Model,
+    model: ModelLike,
     *,
     features: FeaturesLike = None,
     cuts: Optional[str] = None,
@@ -230,6 +251,7 @@ def map(
     >>> best.value, bool(1 <= best.upper < 1.0001)
     (1.0, True)
     """
+    model = plain(model)
     with Watcher(progress) as callback:
         raw = _zbound.map(
             model,
@@ -283,7 +305,7 @@ def kl(
 
 
 def marginal_intervals(
-    model: Model,
+    model: ModelLike,
     variables: Optional[Iterable[Any]] = None,
     *,
     method: Union[str, Iterable[str]] = "auto",
@@ -312,6 +334,7 @@ def marginal_intervals(
     >>> zb.marginal_intervals(chain, pairs=[(0, 2)]).pairs[0, 2].shape
     (2, 2, 2)
     """
+    model = plain(model)
     chosen = None if variables is None else positions(model, variables)
     methods = [method] if isinstance(method, str) else list(method)
     joint = [(i, j) for i, j in (positions(model, pair) for pair in pairs)]
@@ -334,7 +357,7 @@ def marginal_intervals(
 
 
 def sample(
-    model: Model,
+    model: ModelLike,
     n: int = 1,
     *,
     seed: int = 0,
@@ -354,6 +377,7 @@ def sample(
     >>> samples.states.shape, samples.kind
     ((100, 9), 'exact')
     """
+    model = plain(model)
     with Watcher(progress) as callback:
         raw = _zbound.sample(
             model,

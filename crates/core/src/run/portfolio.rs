@@ -46,7 +46,7 @@ const DENSITY: usize = 4;
 const COMBINED_SPINS: (usize, usize) = (2000, 400);
 
 /// Spins up to which log-det is worth its factorisations.
-const LOGDET_SPINS: usize = 150;
+const LOGDET_SPINS: usize = 250;
 
 /// Spins up to which a quantum bound is a matter of a tenth of a second.
 const QUICK_SPINS: usize = 300;

@@ -24,6 +24,9 @@ use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use std::path::PathBuf;
 
+/// Share of the time that is kept for the verification of the tree, when its certificate is wanted.
+const PROOF_SHARE: f64 = 0.25;
+
 /// What a search is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Goal {
@@ -50,6 +53,12 @@ pub(crate) fn branch(
 ) -> Result<Solution> {
     settings.validate()?;
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    if goal.want_certificate
+        && let Some(left) = monitor.seconds_left()
+    {
+        // Every leaf is verified once more at the end.
+        monitor.reserve_seconds(PROOF_SHARE * left);
+    }
     let mut growth = Growth::new(model, eps, goal, settings, &mut monitor)?;
     let stop = growth.run(goal, &mut monitor)?;
     let tree = growth.into_tree();
