@@ -57,3 +57,13 @@ def test_bad_requests_are_named(hard):
         zb.branch(hard, splits=0)
     with pytest.raises(zb.SettingError, match="bound parts"):
         zb.branch(hard, method="mean-field")
+
+
+def test_intervals_on_a_process_pool_are_those_of_one_process():
+    model = zb.generate("trw-mixed", "grid", d=16, w=1.0, seed=2)
+    alone = zb.marginal_intervals(model, pairs=[(0, 5)], variables=range(16))
+    with ProcessPoolExecutor(2) as pool:
+        together = zb.marginal_intervals(model, pairs=[(0, 5)], variables=range(16), executor=pool)
+    assert together.variables == alone.variables and together.status == alone.status
+    assert (together == alone).all()
+    assert (together.pairs[0, 5] == alone.pairs[0, 5]).all()

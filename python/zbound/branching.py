@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-import warnings
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
@@ -15,6 +14,7 @@ from ._zbound import Model
 from .errors import SettingError
 from .results import Bounds
 from .solve import ModelLike, plain
+from .tasks import run_all
 
 __all__ = ["Branching", "branch", "run_task"]
 
@@ -127,7 +127,7 @@ def branch(
         jobs = [(model, parts[k][0], eps, splits, method, seed) for k in chosen]
         taken = set(chosen)
         parts = [p for k, p in enumerate(parts) if k not in taken]
-        for answer, _ in _run(jobs, executor):
+        for answer, _ in run_all(run_task, jobs, executor):
             parts.extend(answer)
         tasks += len(jobs)
         low, high = _zbound._branch_total([(p[1], p[2]) for p in parts], eps)
@@ -159,27 +159,3 @@ def _widest(parts: list[Part], eps: float) -> list[int]:
 
     weights = [(weight(part), -k) for k, part in enumerate(parts)]
     return [-k for w, k in heapq.nlargest(_ROUND, weights) if w > -math.inf]
-
-
-def _run(jobs: list[tuple[Any, ...]], executor: Optional[Executor]) -> list[tuple[list[Part], str]]:
-    """The answers of all tasks, in order; those that a broken pool lost are done here."""
-    if executor is None:
-        return [run_task(*job) for job in jobs]
-    futures: list[Any] = []
-    failure: Optional[BaseException] = None
-    for job in jobs:
-        try:
-            futures.append(executor.submit(run_task, *job))
-        except (BrokenExecutor, RuntimeError) as error:
-            futures.append(None)
-            failure = error
-    answers = []
-    for job, future in zip(jobs, futures):
-        try:
-            answer = None if future is None else future.result()
-        except BrokenExecutor as error:
-            answer, failure = None, error
-        answers.append(run_task(*job) if answer is None else answer)
-    if failure is not None:
-        warnings.warn(f"the executor broke ({failure}): its tasks ran here", RuntimeWarning, stacklevel=3)
-    return answers

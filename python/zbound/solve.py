@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Literal, Optional, Protocol, TypedDict, Union, cast, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from .answers import Exact, Intervals, Kl, KlStep, Map, Samples, intervals_from
 from .names import positions
 from .progress import ProgressLike, Watcher
 from .results import Bounds, PairMoments, Results, Solution, Verification, results_from, solution_from, verify_with
+from .tasks import run_all
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -317,6 +319,7 @@ def marginal_intervals(
     threads: int = 1,
     memory_limit: Optional[int] = None,
     progress: ProgressLike = None,
+    executor: Optional[Executor] = None,
 ) -> Intervals:
     """Proved intervals `[low, high]` around P(x_i = +1), one row per variable: what `zbound marginals` prints.
 
@@ -324,6 +327,7 @@ def marginal_intervals(
     variable fixed to each of its states, in rounds that narrow the intervals until `time_limit`. `pairs` asks for joint laws (and,
     without `variables`, for nothing else), `evidence` fixes variables as `Model.with_evidence` does. The rows of variables
     with other than two states are NaN: see `.states` of the result, and `.pairs`, `.status`, `.reason`.
+    An `executor`, as that of `sweep`, takes a few variables at a time, each group within `time_limit`.
 
     >>> import numpy as np, zbound as zb
     >>> chain = zb.Ising([0.5, 0.0, -0.2], np.diag([0.4, 0.3], 1))
@@ -340,6 +344,13 @@ def marginal_intervals(
     joint = [(i, j) for i, j in (positions(model, pair) for pair in pairs)]
     if evidence:
         model = model.with_evidence(evidence)
+    if executor is not None:
+        rows = chosen if chosen is not None else list(range(0 if joint else model.variables))
+        parts: list[tuple[list[int], list[tuple[int, int]]]]
+        parts = [(rows[k : k + _GROUP], []) for k in range(0, len(rows), _GROUP)]
+        parts += [([], [pair]) for pair in joint]
+        jobs = [(model, some, methods, pair, eps, tol, time_limit, memory_limit) for some, pair in parts]
+        return intervals_from(_joined(run_all(_interval_task, jobs, executor)))
     with Watcher(progress) as callback:
         raw = _zbound.marginal_intervals(
             model,
@@ -354,6 +365,48 @@ def marginal_intervals(
             progress=callback,
         )
     return intervals_from(raw)
+
+
+# Variables of a task of `marginal_intervals`.
+_GROUP = 8
+
+
+def _interval_task(
+    model: Model,
+    variables: list[int],
+    methods: list[str],
+    pairs: list[tuple[int, int]],
+    eps: float,
+    tol: float,
+    time_limit: Optional[float],
+    memory_limit: Optional[int],
+) -> dict[str, Any]:
+    return _zbound.marginal_intervals(
+        model,
+        variables,
+        methods=methods,
+        pairs=pairs,
+        eps=eps,
+        tol=tol,
+        time_limit=time_limit,
+        threads=1,
+        memory_limit=memory_limit,
+        progress=None,
+    )
+
+
+def _joined(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answers of several groups of variables as one."""
+    worst = next((answer for answer in answers if answer["status"] != "converged"), answers[0])
+    return {
+        "variables": [i for answer in answers for i in answer["variables"]],
+        "laws": [law for answer in answers for law in answer["laws"]],
+        "pairs": {pair: law for answer in answers for pair, law in answer["pairs"].items()},
+        "methods": answers[0]["methods"],
+        "status": worst["status"],
+        "seconds": sum(answer["seconds"] for answer in answers),
+        "reason": worst["reason"],
+    }
 
 
 def sample(
