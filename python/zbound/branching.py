@@ -18,9 +18,6 @@ from .tasks import run_all
 
 __all__ = ["Branching", "branch", "run_task"]
 
-# Parts that are handed out at a time: the tree does not depend on the number of workers.
-_ROUND = 8
-
 # A part: variables and states that are fixed, lower bound, upper bound, whether it is exact.
 Part = tuple[list[tuple[int, int]], float, float, bool]
 
@@ -75,6 +72,7 @@ def branch(
     eps: float = 1.0,
     method: Optional[str] = None,
     splits: int = 8,
+    batch: int = 8,
     max_tasks: Optional[int] = None,
     seed: int = 0,
     progress: Optional[Callable[[float, float, float], Any]] = None,
@@ -92,6 +90,8 @@ def branch(
         eps: temperature.
         method: bound of the parts, `quantum`, `logdet`, `trw`, `combined` or `wmb`; tried and chosen by default.
         splits: rounds of splitting in a task: more make larger tasks.
+        batch: parts that are handed out at a time, at least as many as there are workers. The bracket depends on it, and
+            not on the workers.
         max_tasks: tasks after which to stop.
         seed: of randomised orders.
         progress: called with (seconds, lower, upper) after every round.
@@ -102,8 +102,9 @@ def branch(
     >>> found.log_z.lower <= zb.exact(model).log_z.estimate <= found.log_z.upper
     True
     """
-    if not splits >= 1:
-        raise SettingError(f"splits = {splits}: expected at least 1")
+    for name, value in (("splits", splits), ("batch", batch)):
+        if not value >= 1:
+            raise SettingError(f"{name} = {value}: expected at least 1")
     if target_gap is not None and not target_gap >= 0:
         raise SettingError(f"target_gap = {target_gap}: expected a width of at least 0")
     model = plain(model)
@@ -120,7 +121,7 @@ def branch(
         if max_tasks is not None and tasks >= max_tasks:
             status = "iteration-limit"
             break
-        chosen = _widest(parts, eps)
+        chosen = _widest(parts, eps, batch)
         if not chosen:
             status = "stalled"
             break
@@ -147,8 +148,8 @@ def _is_closed(best: tuple[float, float], target: Optional[float]) -> bool:
     return high == -math.inf or high - low <= gap
 
 
-def _widest(parts: list[Part], eps: float) -> list[int]:
-    """The parts that contribute most to the width, in a fixed number."""
+def _widest(parts: list[Part], eps: float, count: int) -> list[int]:
+    """The parts that contribute most to the width."""
 
     def weight(part: Part) -> float:
         _, low, high, exact = part
@@ -158,4 +159,4 @@ def _widest(parts: list[Part], eps: float) -> list[int]:
         return high + eps * (math.log(-math.expm1(gap)) if gap < 0 else -math.inf)
 
     weights = [(weight(part), -k) for k, part in enumerate(parts)]
-    return [-k for w, k in heapq.nlargest(_ROUND, weights) if w > -math.inf]
+    return [-k for w, k in heapq.nlargest(count, weights) if w > -math.inf]
