@@ -79,7 +79,9 @@ impl Certificate {
             return tree.upper(&Model::from(f.clone()), eps, &Limits::default());
         }
         let weights = self.normalized_weights()?;
-        let mut defect = Defect::new(f.d(), self.stores_all_pairs(f.d()));
+        // A table of all pairs is smaller and faster than a map of most of them.
+        let is_dense = f.pairwise_part().edges().len() > f.d() * f.d() / 8;
+        let mut defect = Defect::new(f.d(), is_dense || self.stores_all_pairs(f.d()));
         defect.add_polynomial(Interval::ONE, f);
         let mut value = add_up(f.uncertainty(), slack::add(&self.slack, f.d(), &mut defect)?);
         let mut scale = vec![magnitude(f), eps * (f.d() + 1) as f64];

@@ -36,15 +36,17 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     if fields.len() != d {
         return Err(at("fields", None, format!("{} fields given for d = {d} spins", fields.len())));
     }
-    let mut pairs = HashSet::with_capacity(native.couplings.len());
     for (k, &(i, j, _)) in native.couplings.iter().enumerate() {
         let problem = match () {
             _ if i == j => "joins a spin to itself",
             _ if i.max(j) >= d => "names a spin that d excludes",
-            _ if !pairs.insert((i.min(j), i.max(j))) => "is given twice",
             _ => continue,
         };
         return Err(at("couplings", Some(k), format!("coupling [{i},{j}] {problem} (d = {d})")));
+    }
+    if let Some(k) = first_repeat(&native.couplings) {
+        let (i, j, _) = native.couplings[k];
+        return Err(at("couplings", Some(k), format!("coupling [{i},{j}] is given twice (d = {d})")));
     }
     let mut sets = HashSet::new();
     for (k, (members, _)) in native.terms.iter().enumerate() {
@@ -60,6 +62,17 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
         Ising::new(d, &fields, &native.couplings).and_then(|ising| ising.with_constant(native.constant));
     let f = ising.and_then(|ising| Polynomial::new(ising, terms));
     Ok(Model::from(f.map_err(|e| text.locate(1, e))?))
+}
+
+/// The first coupling whose pair was there before. Most files list their pairs in order, and then one look is enough.
+fn first_repeat(couplings: &[(usize, usize, f64)]) -> Option<usize> {
+    let pair = |k: usize| (couplings[k].0.min(couplings[k].1), couplings[k].0.max(couplings[k].1));
+    if (1..couplings.len()).all(|k| pair(k - 1) < pair(k)) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..couplings.len()).collect();
+    order.sort_unstable_by_key(|&k| (pair(k), k));
+    order.windows(2).filter(|w| pair(w[0]) == pair(w[1])).map(|w| w[1]).min()
 }
 
 /// The set a term is on, or what is wrong with it. Checked against `d` first: a set takes
