@@ -117,12 +117,12 @@ impl Shape {
             ],
             Kind::Dense => vec![
                 (true, (Method::Quantum, 0.4)),
-                (true, (Method::MeanField, 0.15)),
+                (true, (Method::MeanField, if d <= BRANCH_SPINS { 0.08 } else { 0.15 })),
                 (true, (Method::Bethe, 0.15)),
                 (d > COMBINED_SPINS.0, (Method::Trw, 0.2)),
                 (d <= LOGDET_SPINS, (Method::LogDet, 0.3)),
-                (d <= DENSE_BUCKETS, (Method::Wmb, 0.1)),
-                (d <= COMBINED_SPINS.0, (Method::Combined, if d <= BRANCH_SPINS { 0.3 } else { 1.0 })),
+                (d <= DENSE_BUCKETS, (Method::Wmb, 0.05)),
+                (d <= COMBINED_SPINS.0, (Method::Combined, if d <= BRANCH_SPINS { 0.15 } else { 1.0 })),
                 (d <= BRANCH_SPINS, (Method::Branch, 1.0)),
             ],
             Kind::Tables => vec![
