@@ -135,10 +135,12 @@ impl Relaxation for Combined {
             let alone = first.is_none() && !(monitor.deadline().is_limited() && ising.d() > parts::MIDDLE);
             let affordable = |p: &Program| alone || plan::newton_is_affordable(p, &monitor);
             let Some(program) = program.filter(affordable) else {
-                if first.is_none() || !plan::is_dense(ising) {
+                // Trees of a large dense graph are no matter of a few seconds.
+                if !plan::is_dense(ising) || first.is_none() && !hurried {
                     best = better(parts::best_trees(problem, settings, &mut monitor)?, best);
                 }
-                stop = Some(monitor.interrupted().or(first).unwrap_or(StopReason::Stalled));
+                let end = if hurried { StopReason::TimeLimit } else { StopReason::Stalled };
+                stop = Some(monitor.interrupted().or(first).unwrap_or(end));
                 if first.is_none() {
                     let limited = monitor.deadline().is_limited();
                     best.reason = Some(if hurried || limited { NO_TIME } else { TOO_LARGE }.into());

@@ -21,9 +21,9 @@ const SECONDS: f64 = 5.0;
 const LAST_SECONDS: f64 = 20.0;
 /// Share of the caller's time limit given to each part, on middling and on larger models.
 const SHARE: [f64; 2] = [0.15, 0.05];
-/// Share of the time left for the quantum bound of a large dense model; when it is expected to need twice as much, it gets
-/// all of it, for nothing else would come to an end.
-const QUANTUM_SHARE: f64 = 0.25;
+/// Share of the time left for the quantum bound of a large dense model; when it is expected to need more, it gets all of
+/// it, for nothing else would come to an end.
+const QUANTUM_SHARE: f64 = 0.4;
 /// Parts of large models that would take more than this share of the time left are left out.
 const AFFORDABLE: f64 = 0.15;
 
@@ -93,15 +93,20 @@ impl Parts {
         let dense = problem.polynomial().as_ising().is_some_and(plan::is_dense);
         let quantum = seconds(plan::QUANTUM, monitor);
         let greedy = none(Method::QuantumGreedy);
-        if dense && quantum > 2.0 * QUANTUM_SHARE * left {
+        if dense && quantum > QUANTUM_SHARE * left {
             let best = limited(&Quantum::default(), linear, settings, None, monitor)?;
             return Ok(Parts { best, trw: none(Method::Trw), greedy });
         }
-        let trw = part(&Trw, problem, settings, monitor)?;
-        let mut best = trw.clone();
+        let mut best = none(Method::Quantum);
         if dense || quantum < AFFORDABLE * left {
             let share = Some(QUANTUM_SHARE * left);
-            best = better(limited(&Quantum::default(), linear, settings, share, monitor)?, best);
+            best = limited(&Quantum::default(), linear, settings, share, monitor)?;
+        }
+        // On large dense graphs trees are many and say little; the first-order method has its own.
+        let mut trw = none(Method::Trw);
+        if !(dense && problem.d() > LARGE) && monitor.interrupted().is_none() {
+            trw = part(&Trw, problem, settings, monitor)?;
+            best = better(trw.clone(), best);
         }
         if !problem.features().is_linear() && monitor.interrupted().is_none() {
             best = better(part(&Quantum::default(), problem, settings, monitor)?, best);

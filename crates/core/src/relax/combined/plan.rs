@@ -16,7 +16,7 @@ const PATIENCE_SECS: f64 = 300.0;
 /// Share of the time left for the first-order method where another one follows.
 const FIRST: f64 = 0.3;
 /// Operations of the quantum and of the log-det bound in units of n^3.
-pub(super) const QUANTUM: f64 = 250.0;
+pub(super) const QUANTUM: f64 = 500.0;
 pub(super) const LOG_DET: f64 = 1500.0;
 
 /// Whether spectral methods suit the graph better than trees.

@@ -146,3 +146,38 @@ fn keep(found: &mut Vec<Found>, count: usize) {
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     found.truncate(count);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_violated_cut_is_found_with_its_slack() {
+        let n = 7;
+        let mut x = Square::identity(n);
+        for k in 0..n {
+            for l in 0..k {
+                let v = (1.3 * (k * n + l) as f64).sin();
+                x.data_mut()[k + n * l] = v;
+                x.data_mut()[l + n * k] = v;
+            }
+        }
+        let (mut cuts, mut pairs) = (Cuts::new(), Pairs::new(n - 1));
+        let worst = cuts.separate(&x, 0.0, 10_000, &mut pairs);
+        let moments: Vec<f64> = pairs.ends.iter().map(|e| x.at(e[0] as usize, e[1] as usize)).collect();
+        let mut expected = 0;
+        for k in 0..n {
+            for l in k + 1..n {
+                for m in l + 1..n {
+                    let sides = [x.at(k, l), x.at(k, m), x.at(l, m)];
+                    let slacks = crate::relax::combined::pairs::slacks(sides);
+                    expected += slacks.iter().filter(|g| **g < 0.0).count();
+                }
+            }
+        }
+        assert_eq!(cuts.list.len(), expected);
+        assert!(cuts.list.iter().all(|cut| cut.slack(&moments) < 0.0));
+        let least = cuts.list.iter().map(|cut| cut.slack(&moments)).fold(0.0, f64::min);
+        assert!((least + worst).abs() < 1e-14);
+    }
+}

@@ -13,6 +13,8 @@ mod factor;
 mod grow;
 mod objective;
 mod pairs;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Result;
 use crate::features::Features;
