@@ -263,7 +263,7 @@ pub struct Claim {
     pub log_z_lower: Option<f64>,
 }
 
-/// A proved bound on phi and on `eps log Z`. Only [`Certificate`] verification makes one.
+/// A proved bound on phi and on `eps log Z`. Only [`Certificate`] verification makes one, and sums over verified parts.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]
 pub struct CertifiedBound {

@@ -10,7 +10,7 @@
 
 use crate::certify::Interval;
 use crate::error::{Error, Result};
-use crate::exact::{Algorithm, Exact};
+use crate::exact::{Algorithm, Exact, pool};
 use crate::model::{Ising, Model, Source};
 use crate::observer::{Monitor, Observer};
 use crate::settings::Settings;
@@ -85,24 +85,34 @@ impl Layers {
         SECONDS * (self.large.len() as f64 + 50.0) * (self.small.len() as f64).exp2()
     }
 
+    /// Bytes of the tables of exponentials, and of one product per pattern and thread.
+    fn bytes(&self, threads: usize) -> u64 {
+        let patterns = 1u64 << LOW_BITS.min(self.small.len());
+        8 * patterns * (2 * self.large.len() as u64 + 1 + 2 * threads as u64)
+    }
+
     /// log Z with a rigorous enclosure, without marginals.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] when exponentials leave the range; [`Error::Interrupted`].
+    /// [`Error::NotApplicable`] when exponentials leave the range; [`Error::Memory`]; [`Error::Interrupted`].
     pub(super) fn solve(&self, eps: f64, settings: &Settings, observer: &mut dyn Observer) -> Result<Exact> {
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
-        let tables = Tables::new(self, eps)?;
+        let what = format_args!("a sum over a layer of {} spins", self.small.len());
+        settings.require_memory(self.bytes(settings.threads), what, "raise the memory limit")?;
+        let tables = Tables::new(self, eps, &mut monitor)?;
         let patterns = 1usize << (self.small.len() - tables.bits);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
-        let pool = pool.map_err(|e| Error::Setting(format!("threads = {}: {e}", settings.threads)))?;
+        let pool = pool(settings.threads)?;
         let (mut total, mut delta) = (Scaled::default(), tables.delta);
         for first in (0..patterns).step_by(BATCH * settings.threads) {
             if let Some(stop) = monitor.interrupted() {
                 return Err(Error::Interrupted(stop));
             }
             let range = first..patterns.min(first + BATCH * settings.threads);
-            let parts: Vec<(Scaled, f64)> =
-                pool.install(|| range.into_par_iter().map(|high| tables.sum(self, high)).collect());
+            let sum = |high| tables.sum(self, high);
+            let parts: Vec<(Scaled, f64)> = match &pool {
+                None => range.map(sum).collect(),
+                Some(pool) => pool.install(|| range.into_par_iter().map(sum).collect()),
+            };
             // In order, so that threads change nothing.
             for (part, error) in parts {
                 total = total.plus(part);
@@ -205,7 +215,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn new(layers: &Layers, eps: f64) -> Result<Self> {
+    fn new(layers: &Layers, eps: f64, monitor: &mut Monitor<'_>) -> Result<Self> {
         let bits = LOW_BITS.min(layers.small.len());
         let patterns = 1usize << bits;
         let mut delta: f64 = 0.0;
@@ -216,6 +226,9 @@ impl Tables {
         };
         let (mut factors, mut cuts, mut grown) = (Vec::new(), Vec::new(), 0.0);
         for (couplings, &v) in layers.couplings.iter().zip(&layers.large) {
+            if let Some(stop) = monitor.interrupted() {
+                return Err(Error::Interrupted(stop));
+            }
             let field = Interval::point(layers.f.fields()[v]) / Interval::point(eps);
             let size =
                 (couplings.iter().map(|(_, j)| j.abs()).sum::<f64>() + layers.f.fields()[v].abs()) / eps;

@@ -236,11 +236,8 @@ fn point(
     let report = bound(flat.as_ref().unwrap_or(model), &request, &mut Quiet(observer))?;
     let (best, eps) = (report.record.best, Interval::point(request.eps));
     // 1/eps is not quite beta: the derivative of log Z in beta is a mean of f.
-    let slack = match beta == 0.0 {
-        true => 0.0,
-        false => ((Interval::point(1.0) / eps - Interval::point(beta)) * Interval::point(scale.largest))
-            .magnitude(),
-    };
+    let error = Interval::point(1.0) / eps - Interval::point(beta);
+    let slack = if beta == 0.0 { 0.0 } else { (error * Interval::point(scale.largest)).magnitude() };
     let value = |v: f64| Interval::point(v) / eps;
     let sides = Bracket {
         lower: best.log_z.lower.map(|v| (value(v) - Interval::point(slack)).lo).filter(|v| v.is_finite()),

@@ -31,8 +31,18 @@ struct Document {
     schema: String,
     model: u64,
     eps: u64,
+    /// Tells a damaged file from a whole one.
+    sum: u64,
     /// Parent, variable, state, lower and upper bound.
     nodes: Vec<(u32, u32, u32, u64, u64)>,
+}
+
+impl Document {
+    fn checksum(&self) -> u64 {
+        let mut hash = DefaultHasher::new();
+        (&self.schema, self.model, self.eps, &self.nodes).hash(&mut hash);
+        hash.finish()
+    }
 }
 
 impl Checkpoint {
@@ -55,6 +65,9 @@ impl Checkpoint {
         }
         if document.model != self.model || document.eps != self.eps.to_bits() {
             return Err(bad("it is of another model, evidence or temperature"));
+        }
+        if document.sum != document.checksum() {
+            return Err(bad("it is damaged"));
         }
         let row = |&(parent, variable, state, low, high): &(u32, u32, u32, u64, u64)| -> Row {
             (parent, variable, state, f64::from_bits(low), f64::from_bits(high))
@@ -79,7 +92,9 @@ impl Checkpoint {
             (parent, variable, state, low.to_bits(), high.to_bits())
         };
         let nodes = tree.rows().map(row).collect();
-        let document = Document { schema: SCHEMA.into(), model: self.model, eps: self.eps.to_bits(), nodes };
+        let mut document =
+            Document { schema: SCHEMA.into(), model: self.model, eps: self.eps.to_bits(), sum: 0, nodes };
+        document.sum = document.checksum();
         let json = |e: serde_json::Error| Error::io(&self.path, e.into());
         let text = serde_json::to_vec(&document).map_err(json)?;
         write_atomic(&self.path, |out| out.write_all(&text))?;

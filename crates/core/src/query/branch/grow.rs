@@ -149,7 +149,7 @@ impl<'a> Growth<'a> {
             match split {
                 Ok(Some((variable, parts))) => self.tree.split(leaf, variable, parts),
                 Ok(None) => {}
-                Err(Error::Interrupted(_)) => self.tree.give_back(leaf),
+                Err(Error::Interrupted(_)) => self.tree.offer(leaf),
                 Err(error) => return Err(error),
             }
         }

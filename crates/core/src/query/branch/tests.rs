@@ -178,6 +178,11 @@ fn a_killed_run_goes_on_from_its_checkpoint() {
     let refusal = branch(&other, 1.0, &goal, &Settings::default(), &mut Silent).unwrap_err();
     assert!(refusal.to_string().contains("another model"), "{refusal}");
     let text = std::fs::read_to_string(&path).unwrap();
+    let digit = text.rfind(|c: char| c.is_ascii_digit()).unwrap();
+    let other = if text.as_bytes()[digit] == b'1' { "2" } else { "1" };
+    std::fs::write(&path, format!("{}{other}{}", &text[..digit], &text[digit + 1..])).unwrap();
+    let refusal = branch(&model, 1.0, &goal, &Settings::default(), &mut Silent).unwrap_err();
+    assert!(refusal.to_string().contains("damaged"), "{refusal}");
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     let refusal = branch(&model, 1.0, &goal, &Settings::default(), &mut Silent).unwrap_err();
     assert!(refusal.to_string().contains("checkpoint"), "{refusal}");

@@ -95,11 +95,6 @@ impl Tree {
         (0..count).filter_map(|_| self.open.pop()).map(|open| open.node).collect()
     }
 
-    /// Puts a leaf that was taken back.
-    pub(super) fn give_back(&mut self, node: u32) {
-        self.offer(node);
-    }
-
     /// Splits a leaf into the states of a variable, with what is known of each.
     pub(super) fn split(&mut self, node: u32, variable: u32, parts: Vec<Known>) {
         let first = self.nodes.len() as u32;
@@ -137,7 +132,8 @@ impl Tree {
         self.nodes[node as usize].children.clone()
     }
 
-    fn offer(&mut self, node: u32) {
+    /// Puts a leaf among those to be split, if there is something to gain.
+    pub(super) fn offer(&mut self, node: u32) {
         let (low, high) = self.nodes[node as usize].best;
         if high == f64::NEG_INFINITY || self.nodes[node as usize].known.is_exact {
             return;
