@@ -11,6 +11,7 @@ mod plan;
 mod portfolio;
 mod report;
 mod scan;
+mod shape;
 
 pub use driver::bound;
 pub(crate) use job::{certified_exact, free_sets};

@@ -22,6 +22,12 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    pub(super) fn new(vertices: [u32; 3], kind: u8, nu: f64, pairs: &mut Pairs) -> Self {
+        let [k, l, m] = vertices;
+        let sides = [[k, l], [k, m], [l, m]].map(|ends| pairs.number(ends));
+        Cut { vertices, kind, sides, nu }
+    }
+
     fn signs(&self) -> &[f64; 3] {
         &SIGNS[self.kind as usize]
     }
@@ -98,9 +104,7 @@ impl Cuts {
         let new = found.into_iter().filter(|(_, key)| !present.contains(key)).take(count);
         let mut worst = 0.0f64;
         for (slack, (vertices, kind)) in new {
-            let [k, l, m] = vertices;
-            let sides = [[k, l], [k, m], [l, m]].map(|ends| pairs.number(ends));
-            self.list.push(Cut { vertices, kind, sides, nu: 0.0 });
+            self.list.push(Cut::new(vertices, kind, 0.0, pairs));
             worst = worst.max(-slack);
         }
         worst
