@@ -84,7 +84,10 @@ fn limits_and_cancellation_are_obeyed() {
     let grid = Model::from(random_grid(1, 12, 12, 1.0));
     let small = Settings::default().with_memory_limit(100);
     let refused = exact(&grid, 1.0, &small, &mut Silent).unwrap_err();
-    assert!(matches!(refused, Error::Memory { .. }) && refused.to_string().contains("tables of width 1"), "{refused}");
+    assert!(
+        matches!(refused, Error::Memory { .. }) && refused.to_string().contains("tables of width 1"),
+        "{refused}"
+    );
     let mut stop = |_: &Progress| Flow::Stop;
     let stopped = exact(&grid, 1.0, &Settings::default(), &mut stop).unwrap_err();
     assert!(matches!(stopped, Error::Interrupted(StopReason::Cancelled)));
