@@ -15,6 +15,7 @@ pub mod enumerate;
 mod front;
 mod info;
 mod laws;
+pub(crate) mod layers;
 mod layout;
 mod maximum;
 mod moments;
