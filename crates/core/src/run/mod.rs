@@ -6,7 +6,6 @@ mod convex;
 pub(crate) mod cost;
 mod driver;
 mod job;
-mod layers;
 mod plan;
 mod portfolio;
 mod report;

@@ -2,11 +2,11 @@
 
 use super::cost::{self, Estimate};
 use super::job::{Job, Outcome};
-use super::layers::Layers;
 use super::shape::{Shape, Step};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
+use crate::exact::layers::Layers;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
