@@ -351,8 +351,8 @@ impl From<&Polynomial> for FactorModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::VarSet;
     use crate::model::Ising;
+    use crate::model::VarSet;
 
     #[test]
     fn tables_of_a_polynomial_have_its_values() {

@@ -27,6 +27,9 @@ const PASSES: usize = 6;
 /// Tolerance of the bound of a part: splitting it gains more than the last digits.
 const PART_TOL: f64 = 1e-3;
 
+/// Spins below which there is nothing to combine: the quantum bound takes over.
+const COMBINED_LEAST: usize = 4;
+
 /// What is proved of a part, on `eps log Z`.
 #[derive(Clone)]
 pub(super) struct Known {
@@ -148,7 +151,7 @@ impl Bounder<'_> {
             Rule::Relaxation(method) => {
                 let f = part.polynomial()?;
                 known.take(quick_mean_field(&f, self.eps, &settings, &mut Silent), self.keep);
-                if method == Method::Combined {
+                if method == Method::Combined && f.d() >= COMBINED_LEAST {
                     let problem =
                         Problem::new(f, Features::degree(part.d(), 1))?.with_temperature(self.eps)?;
                     let (solution, end) = combined_from(&problem, start.as_ref(), &settings, &mut Silent)?;
