@@ -16,10 +16,8 @@ fn random_tables(random: &mut Random, d: usize, scale: f64, zeros: f64) -> Facto
         scope.sort_unstable();
         scope.dedup();
         let size = model.table_size(&scope).unwrap();
-        let entry = |_| match random.unit() < zeros {
-            true => f64::NEG_INFINITY,
-            false => scale * random.between(-1.0, 1.0),
-        };
+        let entry =
+            |_| if random.unit() < zeros { f64::NEG_INFINITY } else { scale * random.between(-1.0, 1.0) };
         let table: Vec<f64> = (0..size).map(entry).collect();
         model.push(&scope, &table).unwrap();
     }

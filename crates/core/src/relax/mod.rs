@@ -2,6 +2,7 @@
 
 mod bethe;
 mod combined;
+pub(crate) mod cuts;
 pub(crate) mod forest;
 mod logdet;
 mod mean_field;

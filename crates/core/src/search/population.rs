@@ -143,10 +143,8 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
     fn breed(&self, generation: usize, lane: usize, sweeps: usize) -> Run<L> {
         let mut random = Random::new(self.effort.seed, (generation * LANES + lane) as u64);
         let scratch = lane.is_multiple_of(2) || self.elites.is_empty();
-        let (start, heat) = match scratch {
-            true => (self.uniform(&mut random), 1.0),
-            false => (self.child(&mut random), CHILD_HEAT),
-        };
+        let (start, heat) =
+            if scratch { (self.uniform(&mut random), 1.0) } else { (self.child(&mut random), CHILD_HEAT) };
         let schedule = Schedule { hot: self.cold.max(heat * self.hot), cold: self.cold, sweeps };
         Run::new(self.landscape.clone(), &start, schedule, random, self.least)
     }

@@ -157,9 +157,10 @@ impl Ascent {
         let mut change = 0.0f64;
         for from in (0..d).step_by(SLICE) {
             let part = from..d.min(from + SLICE);
-            change = change.max(match backwards {
-                true => self.model.sweep(part.map(|i| d - 1 - i)),
-                false => self.model.sweep(part),
+            change = change.max(if backwards {
+                self.model.sweep(part.map(|i| d - 1 - i))
+            } else {
+                self.model.sweep(part)
             });
             if let Some(stop) = if d > SLICE { monitor.interrupted() } else { None } {
                 return (change, Some(stop));

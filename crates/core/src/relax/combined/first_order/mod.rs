@@ -1,18 +1,16 @@
 //! The combined bound of large models by a first-order method.
 //!
 //! Moments are those of a factored matrix, `Sigma = A A^T` with unit rows (`factor.rs`): positivity and the unit diagonal hold
-//! by construction. Cuts and entropies enter through multiplier methods (`cuts.rs`, `entropies.rs`), and L-BFGS climbs
+//! by construction. Cuts and entropies enter through multiplier methods (`relax::cuts`, `entropies.rs`), and L-BFGS climbs
 //! the smooth function that is left (`objective.rs`). Between rounds multipliers and weights are updated, violated triangles
 //! and graphs of small entropy join, and the rank follows the eigenvalues of the multiplier of positivity. Every
 //! round ends with a decomposition that proves a bound (`dual.rs`); the best one is kept.
 
-mod cuts;
 mod dual;
 mod entropies;
 mod factor;
 mod grow;
 mod objective;
-mod pairs;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -24,6 +22,7 @@ use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
 use crate::observer::Monitor;
 use crate::problem::Problem;
+use crate::relax::cuts::violated;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use dual::Dual;
@@ -54,8 +53,9 @@ const LEAST_GAIN: f64 = 1e-6;
 const NEW_CUTS: usize = 20;
 /// Violations below this are left alone.
 const VIOLATION: f64 = 1e-3;
-/// Violations that fall by less than this factor in a round, and are larger than that, call for a larger penalty.
+/// Violations that fall by less than this factor in a round call for a larger penalty,
 const SLOW: f64 = 0.5;
+/// when they are also larger than this; an inequality has size one.
 const LARGE_VIOLATION: f64 = 0.01;
 /// Penalty of a violated cut, relative to the mean multiplier of the unit diagonal, and its least value.
 const PENALTY: (f64, f64) = (0.8, 1.0);
@@ -172,13 +172,16 @@ impl FirstOrder {
     fn begin(&mut self, start: &Start) {
         let objective = &mut self.objective;
         self.factor = start.factor.clone();
-        objective.cuts.list = start.cuts(&mut objective.pairs);
+        start
+            .cuts
+            .iter()
+            .for_each(|(cycle, nu)| objective.cuts.admit(cycle.clone(), *nu, &mut objective.pairs));
         let Some(at) = objective.evaluate(&self.factor) else { return };
         let tightest = objective.cuts.list.iter().map(|cut| cut.slack(&at.x)).fold(0.0, f64::min);
         self.violation = -tightest;
         objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
-        let mean = objective.cuts.list.iter().map(|cut| cut.nu).sum::<f64>();
-        objective.cuts.penalty = (mean / objective.cuts.list.len().max(1) as f64).max(PENALTY.1);
+        let total: f64 = start.cuts.iter().map(|(_, nu)| nu).sum();
+        objective.cuts.penalty = (total / start.cuts.len().max(1) as f64).max(PENALTY.1);
         self.grow(&at.at, self.factor.moments());
     }
 
@@ -273,11 +276,14 @@ impl FirstOrder {
         let n = self.factor.n;
         let objective = &mut self.objective;
         if round == 0 {
-            objective.cuts.penalty = (PENALTY.0 * dual.pull).max(PENALTY.1);
+            objective.cuts.penalty = (PENALTY.0 * dual.mean_multiplier).max(PENALTY.1);
         }
         let old = objective.cuts.update(&at.x);
         let moments = self.factor.moments();
-        let new = objective.cuts.separate(&moments, VIOLATION, NEW_CUTS * n, &mut objective.pairs);
+        let count = NEW_CUTS * n;
+        let found = violated(&moments, 0..n, VIOLATION, count + objective.cuts.list.len());
+        let found = found.into_iter().map(|(slack, triangle)| (slack, triangle.into()));
+        let new = objective.cuts.extend(found, count, &mut objective.pairs);
         // Larger penalties pay as long as violations hardly fall; then they only cost accuracy.
         if round > 1 && old > SLOW * self.violation && old > LARGE_VIOLATION {
             objective.cuts.penalty *= 1.5;
@@ -287,7 +293,7 @@ impl FirstOrder {
         objective.entropies.floor = (entropies::FLOOR * 0.4f64.powi(round as i32)).max(1e-5);
         objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
         self.grow(&at.at, moments);
-        let least = 1e-5 * dual.pull.abs().max(1e-3);
+        let least = 1e-5 * dual.mean_multiplier.abs().max(1e-3);
         if let Some(next) = self.factor.escape(&dual.eigen, least, &mut self.work) {
             self.factor = next;
         }
