@@ -113,7 +113,7 @@ fn features_out_of_range_are_an_error_in_the_files_numbers() {
 
 #[test]
 fn the_combined_bound_uses_the_features_asked_for() {
-    let model = Model::from(random_ising(&mut Random(8), 6, 2.0));
+    let model = Model::from(random_ising(&mut Random(9), 7, 1.0));
     let mut asked = request(MethodChoice::List(vec![Method::Combined]));
     let plain = bound(&model, &asked, &mut Silent).unwrap().record;
     asked.features = FeatureSpec::Degree(2);

@@ -148,7 +148,9 @@ impl Relaxation for Combined {
                 }
                 break;
             };
-            let enough = best.upper.map_or(f64::NEG_INFINITY, |upper| upper.phi());
+            // The first-order method works on the same program; features of a later stage may gain on it.
+            let same = first.filter(|_| k == 0).and(best.upper);
+            let enough = same.map_or(f64::INFINITY, |upper| upper.phi());
             let (found, reason) =
                 search(problem, ising, program, settings, (&mut known, enough), &mut monitor)?;
             stop = Some(reason);
