@@ -13,6 +13,9 @@ use zbound::Model;
 use zbound::exact::{self, Cost, Info, Sign};
 use zbound_bench::duration;
 
+/// Seconds that nobody waits for, ten years: beyond, figures say nothing.
+const OUT_OF_REACH_SECS: f64 = 3e8;
+
 const EXAMPLES: &str = "\
 Examples:
   zbound info model.json
@@ -96,7 +99,7 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
         row(
             "exact inference",
-            if cost.seconds.is_finite() {
+            if cost.seconds < OUT_OF_REACH_SECS {
                 let (entries, time) = (numbers::short(cost.entries), duration(cost.seconds));
                 format!("{}, {entries} table entries, about {time} and {mib:.1} MiB", cost.algorithm.name())
             } else {

@@ -43,7 +43,7 @@ impl Elimination<'_> {
             let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
             used.for_each(|m| spare.give(m.table.data));
             let table = Table { scope: shape.scope, data, domain: Domain::Log, highest: 0.0, lowest: 0.0 };
-            messages[p] = Some(Message { table, exponent: 0, offset: 0.0 });
+            messages[p] = Some(Message { table, exponent: 0, offset: 0.0, lost: f64::NEG_INFINITY });
             choices[p] = Some(choice);
         }
         let roots = (0..d).filter(|&p| self.plan.parent[p].is_none());

@@ -6,6 +6,7 @@ use super::slice::Slicing;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Polynomial};
 use crate::settings::Settings;
+use crate::tables::exchange::counted;
 use crate::tables::order::{Graph, frontier, search};
 use crate::tables::plan::Plan;
 use crate::tables::reduce::{Reduction, restrict, without_barren};
@@ -24,6 +25,8 @@ const BUCKET_SECONDS: f64 = 2e-6;
 const STATE_SECONDS: f64 = 1e-9;
 /// ... and of log Z alone, on one thread: 2^32 states take a second.
 const STATE_SUM_SECONDS: f64 = 2.5e-10;
+/// Entries beyond which interchangeable variables are looked for: a second or two.
+const COUNTING_ENTRIES: f64 = 1e9;
 /// Work units per second: [`Cost::operations`] is in units of ten nanoseconds.
 const OPERATIONS_PER_SECOND: f64 = 1e8;
 /// Bytes that enumeration uses per thread.
@@ -47,8 +50,8 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Reduces a model and searches for an order; variables that do not matter to log Z at temperature `eps`
-    /// go beforehand when nothing else is wanted.
+    /// Reduces a model and searches for an order. When nothing but log Z at temperature `eps` is wanted, variables that do
+    /// not matter to it go beforehand, and interchangeable ones are counted where that is cheaper.
     pub(crate) fn new(
         factors: &FactorModel,
         log_z_alone: Option<f64>,
@@ -59,14 +62,22 @@ impl Planned {
         if let Some(eps) = log_z_alone {
             reduction.model = without_barren(reduction.model, eps)?;
         }
-        let model = &reduction.model;
-        let graph = Graph::of(model);
-        let found = search(&graph, seed, stop);
+        let mut graph = Graph::of(&reduction.model);
+        let mut found = search(&graph, seed, stop);
+        if let Some(eps) = log_z_alone.filter(|_| found.cost > COUNTING_ENTRIES)
+            && let Some(counts) = counted(&reduction.model, eps)?
+        {
+            let fewer = Graph::of(&counts);
+            let order = search(&fewer, seed, stop);
+            if order.cost < found.cost {
+                (graph, found, reduction.model) = (fewer, order, counts);
+            }
+        }
         if found.cost == f64::INFINITY {
             let width = frontier(&graph.neighbours, &found.order);
             return Ok(Planned { reduction, plan: None, slicing: None, width });
         }
-        let plan = Plan::new(&graph, model.cardinalities(), found.order);
+        let plan = Plan::new(&graph, reduction.model.cardinalities(), found.order);
         Ok(Planned { width: plan.width, plan: Some(plan), slicing: None, reduction })
     }
 
@@ -215,8 +226,13 @@ impl<'m> Estimator<'m> {
         let Choice::Eliminate(planned) = self.choice else {
             return Ok(enumeration(self.model.d(), Wanted::LOG_Z, self.settings));
         };
-        let all = planned.reduction.model.d();
-        if without_barren(planned.reduction.model.clone(), 1.0)?.d() < all {
+        let model = &planned.reduction.model;
+        let is_dear = planned.plan.as_ref().is_none_or(|plan| plan.entries > COUNTING_ENTRIES);
+        let is_counted = is_dear && counted(model, 1.0)?.is_some();
+        if planned.plan.is_none() && !is_counted {
+            return Ok(self.cost);
+        }
+        if is_counted || without_barren(model.clone(), 1.0)?.d() < model.d() {
             let stop = &mut clock(self.settings);
             return Ok(choose(self.model, 1.0, Wanted::LOG_Z, self.settings, stop)?.1);
         }

@@ -5,6 +5,7 @@
 //! Tables hold numbers as long as no product can leave the range of floating point, logarithms otherwise.
 
 use super::rounding::{CompensatedSum, Enclosure, U};
+use super::trim;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
@@ -13,8 +14,8 @@ use crate::tables::linear::{self, Pool, Stop};
 use crate::tables::log;
 use crate::tables::plan::Plan;
 use crate::tables::spare::Spare;
-use crate::tables::table::{LOG_ROUNDINGS, Scaled, Table};
-use crate::tables::view::{Shape, fits_numbers};
+use crate::tables::table::{LOG_ROUNDINGS, SAFE, Scaled, Table};
+use crate::tables::view::{Shape, fits_numbers, reach};
 
 /// Entries of a bucket from which on the observer is asked beforehand: a hundredth of a second.
 const POLL_ENTRIES: f64 = 1e7;
@@ -25,6 +26,8 @@ pub(crate) struct Message {
     /// The sum over the bucket is the table times `2^exponent e^offset`.
     pub(crate) exponent: i64,
     pub(crate) offset: f64,
+    /// Logarithm of what entries may lack, in units of the table: see [`super::trim`].
+    pub(crate) lost: f64,
 }
 
 /// What the sweep towards the roots finds, without the constant.
@@ -56,13 +59,24 @@ struct Ledger {
     logs: CompensatedSum,
     exponent: i64,
     roundings: f64,
+    /// What the logarithm of the sum may lack.
+    lost: f64,
 }
 
 impl Ledger {
-    fn add(&mut self, scaled: &Scaled) {
+    /// Notes the scale of a message, and of a root the message itself.
+    fn enter(&mut self, scaled: Scaled, lost: f64, is_root: bool) -> Message {
         self.logs.add(scaled.offset);
         self.exponent += scaled.exponent;
         self.roundings += scaled.roundings;
+        let message = Message::new(scaled, lost);
+        if is_root {
+            let log = libm::log(message.table.data[0]);
+            self.logs.add(log);
+            self.roundings += LOG_ROUNDINGS;
+            self.lost += trim::share(message.lost, log);
+        }
+        message
     }
 }
 
@@ -88,10 +102,22 @@ impl Elimination<'_> {
     /// # Errors
     /// [`Error::Interrupted`].
     pub(crate) fn sum(&self, eps: f64, keep: bool, monitor: &mut Monitor<'_>) -> Result<Upward> {
+        // The sweep back needs every entry; log Z alone does not need those that weigh nothing.
+        if !keep && let Some(up) = self.sweep(eps, keep, true, monitor)? {
+            return Ok(up);
+        }
+        match self.sweep(eps, keep, false, monitor)? {
+            Some(up) => Ok(up),
+            None => Ok(Upward::impossible(Buckets::new(self.model, self.plan, eps), self.model.d())),
+        }
+    }
+
+    /// One sweep towards the roots; `None` when `trim` loses too much.
+    fn sweep(&self, eps: f64, keep: bool, trim: bool, monitor: &mut Monitor<'_>) -> Result<Option<Upward>> {
         let d = self.model.d();
         let buckets = Buckets::new(self.model, self.plan, eps);
         if buckets.impossible {
-            return Ok(Upward::impossible(buckets, d));
+            return Ok(Some(Upward::impossible(buckets, d)));
         }
         let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
         let mut ledger = Ledger { roundings: buckets.roundings, ..Ledger::default() };
@@ -107,33 +133,59 @@ impl Elimination<'_> {
             }
             let tables = self.tables(p, &buckets, &messages);
             let stop = &mut || monitor.interrupted().is_some();
-            let scaled = self.sum_out(p, &tables, &mut ledger.roundings, &mut spare, stop);
+            let (scaled, lost) = self.bucket(p, &tables, &messages, trim, (&mut ledger, &mut spare), stop);
             if entries > POLL_ENTRIES {
                 poll(monitor)?;
             }
-            ledger.add(&scaled);
             if scaled.table.is_impossible() {
-                return Ok(Upward::impossible(buckets, d));
+                let certain = lost == f64::NEG_INFINITY;
+                return Ok(certain.then(|| Upward::impossible(buckets, d)));
             }
-            if self.plan.parent[p].is_none() {
-                ledger.logs.add(libm::log(scaled.table.data[0]));
-                ledger.roundings += LOG_ROUNDINGS;
+            let mut message = ledger.enter(scaled, lost, self.plan.parent[p].is_none());
+            if trim {
+                message.trim(&mut ledger.roundings);
             }
-            if !keep {
-                let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
-                used.for_each(|m| spare.give(m.table.data));
-            }
-            let Scaled { table, exponent, offset, .. } = scaled;
-            let mut message = Message { table, exponent, offset };
-            if !keep && let Some(sibling) = self.sibling(p, &message.table, &messages) {
-                multiply(&mut messages[sibling], &message.table);
-                ledger.roundings += 1.0;
-                spare.give(std::mem::take(&mut message.table.data));
+            if keep {
+                messages[p] = Some(message);
                 continue;
             }
-            messages[p] = Some(message);
+            let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
+            used.for_each(|m| spare.give(m.table.data));
+            match self.sibling(p, &message.table, &messages) {
+                Some(sibling) => {
+                    multiply(&mut messages[sibling], &message);
+                    ledger.roundings += 1.0;
+                    spare.give(message.table.data);
+                }
+                None => messages[p] = Some(message),
+            }
         }
-        Ok(Upward::new(eps, buckets, messages, &ledger))
+        let too_much = ledger.lost > trim::MOST_LOST;
+        Ok((!too_much).then(|| Upward::new(eps, buckets, messages, &ledger)))
+    }
+
+    /// The message of the bucket at p, and the logarithm of what its entries may be off by because others were dropped.
+    fn bucket(
+        &self,
+        p: usize,
+        tables: &[&Table],
+        messages: &[Option<Message>],
+        trim: bool,
+        (ledger, spare): (&mut Ledger, &mut Spare),
+        stop: Stop<'_>,
+    ) -> (Scaled, f64) {
+        let mut lost = self.lost(p, tables, messages);
+        let noted = trim.then_some(&mut lost);
+        let scaled = self.sum_out(p, tables, (&mut ledger.roundings, noted), spare, stop);
+        (scaled, lost)
+    }
+
+    /// Logarithm of what an entry of the message of p may lack because the messages it is made of lack something.
+    fn lost(&self, p: usize, tables: &[&Table], messages: &[Option<Message>]) -> f64 {
+        let received = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].as_ref());
+        let known = received.map(|m| (m.table.highest, m.lost));
+        let highest = tables.iter().map(|t| t.highest).sum();
+        trim::product(highest, known) + f64::from(self.plan.states[p]).ln()
     }
 
     /// A message over the same variables that waits for the same bucket: the two are one, their product.
@@ -145,19 +197,25 @@ impl Elimination<'_> {
         })
     }
 
-    /// The message of the bucket at p.
+    /// The message of the bucket at p; with `lost`, products may also fall below the range of numbers, which is noted there.
     fn sum_out(
         &self,
         p: usize,
         tables: &[&Table],
-        roundings: &mut f64,
+        (roundings, lost): (&mut f64, Option<&mut f64>),
         spare: &mut Spare,
         stop: Stop<'_>,
     ) -> Scaled {
         let (shape, states) = (self.shape(p), &self.plan.states);
-        if fits_numbers(tables.iter().copied()) {
+        let fits = fits_numbers(tables.iter().copied());
+        let (above, _) = reach(tables.iter().copied());
+        let underflow = lost.filter(|_| !fits && above < SAFE);
+        if fits || underflow.is_some() {
             // A product of all tables and a sum over all states.
             *roundings += (tables.len() + shape.states) as f64;
+            if let Some(lost) = underflow {
+                *lost = trim::either(*lost, trim::underflow(tables.len() * shape.states, above));
+            }
             let memory = spare.entries(shape.size());
             let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool, stop);
             return Table::from_numbers(shape.scope, data, extremes);
@@ -170,12 +228,30 @@ impl Elimination<'_> {
     }
 }
 
+impl Message {
+    /// A message that lacks what the numbers it was computed from lack, before its scale was taken out.
+    fn new(Scaled { table, exponent, offset, .. }: Scaled, lost: f64) -> Self {
+        let lost = lost - exponent as f64 * std::f64::consts::LN_2 - offset;
+        Message { table, exponent, offset, lost }
+    }
+
+    /// Drops entries that weigh nothing beside the largest.
+    fn trim(&mut self, roundings: &mut f64) {
+        if let Some((lost, more)) = self.table.trim() {
+            self.lost = trim::either(self.lost, lost);
+            *roundings += more;
+        }
+    }
+}
+
 /// Multiplies a waiting message by another over the same variables.
-fn multiply(waiting: &mut Option<Message>, table: &Table) {
-    if let Some(Message { table: waiting, .. }) = waiting {
-        waiting.data.iter_mut().zip(&table.data).for_each(|(x, y)| *x *= y);
-        waiting.highest += table.highest;
-        waiting.lowest += table.lowest;
+fn multiply(waiting: &mut Option<Message>, other: &Message) {
+    if let Some(Message { table: waiting, lost, .. }) = waiting {
+        let known = [(waiting.highest, *lost), (other.table.highest, other.lost)];
+        *lost = trim::product(waiting.highest + other.table.highest, known.into_iter());
+        waiting.data.iter_mut().zip(&other.table.data).for_each(|(x, y)| *x *= y);
+        waiting.highest += other.table.highest;
+        waiting.lowest += other.table.lowest;
     }
 }
 
@@ -194,7 +270,8 @@ impl Upward {
         // Sums of logarithms and of offsets round a few times, log 2 once.
         let radius = 1.01 * U * (ledger.roundings + 6.0 * logs.abs() + 4.0 * powers.abs() + log_sum.abs());
         let offset = Enclosure::point(buckets.offset).widened(6.0 * U * buckets.offset.abs());
-        let bounds = Enclosure::point(log_sum).widened(radius).times(eps).plus(offset);
+        let sum = Enclosure::point(log_sum).widened(radius + 1.01 * ledger.lost);
+        let bounds = sum.times(eps).plus(offset);
         Upward { log_sum, offset: buckets.offset, bounds, roundings: ledger.roundings, buckets, messages }
     }
 

@@ -90,12 +90,12 @@ impl<'m> Prepared<'m> {
     /// # Errors
     /// As [`exact`].
     pub(crate) fn run(self, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
-        if self.cost.seconds > LONG_SECS {
-            monitor.note(&self.cost.warning());
-        }
-        let Prepared { model, eps, wanted, choice, .. } = self;
+        let Prepared { model, eps, wanted, choice, cost } = self;
         let mut answer = match choice {
-            Choice::Enumerate(f) => by_enumeration(&f, eps, wanted, settings, monitor)?,
+            Choice::Enumerate(f) => {
+                announce(&cost, monitor);
+                by_enumeration(&f, eps, wanted, settings, monitor)?
+            }
             Choice::Eliminate(planned) => {
                 let factors = model.factors()?;
                 check_tables(&factors, eps)?;
@@ -116,6 +116,7 @@ impl<'m> Prepared<'m> {
                     planned = Planned::new(&factors, Some(eps), seed, stop)?;
                     planned = planned.sliced(Wanted::LOG_Z, limit, (seed, stop));
                 }
+                announce(&planned.cost(fits), monitor);
                 by_elimination(&factors, &planned, eps, fits, settings, monitor)?
             }
         };
@@ -155,6 +156,13 @@ fn by_enumeration(
     let state_bounds = state_marginals.iter().map(|law| within_radius(law, radius)).collect();
     let states_or_width = 1 << d;
     Ok(Exact { means, state_marginals, state_bounds, pairwise, entropy, states_or_width, ..answer })
+}
+
+/// Tells of work that takes long.
+fn announce(cost: &Cost, monitor: &mut Monitor<'_>) {
+    if cost.seconds > LONG_SECS {
+        monitor.note(&cost.warning());
+    }
 }
 
 /// Answers what `wanted` names, which fits the memory.

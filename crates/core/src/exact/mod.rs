@@ -29,6 +29,7 @@ mod sample;
 mod sampler;
 mod slice;
 mod tasks;
+pub(crate) mod trim;
 pub(crate) mod vector;
 mod workers;
 

@@ -51,8 +51,8 @@ pub(crate) fn exact_both(
     let Ok(estimator) = exact::Estimator::new(model, Wanted::ALL, settings) else { return (None, None) };
     let all = Estimate::of(estimator.cost);
     let log_z = match &all {
-        Some(all) if is_too_much(all) => estimator.log_z().ok().and_then(Estimate::of),
-        _ => None,
+        Some(all) if !is_too_much(all) => None,
+        _ => estimator.log_z().ok().and_then(Estimate::of),
     };
     (all, log_z)
 }

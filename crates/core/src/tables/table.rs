@@ -1,5 +1,6 @@
 //! Tables that own their entries, as numbers or as logarithms.
 
+use crate::exact::trim::DROPPED;
 use crate::exact::vector::{EXP_ULPS, exp_all, log_all, max_of};
 
 /// Logarithms beyond which products of numbers are not formed: `e^600 < 1e261`, far from the ends of the
@@ -117,6 +118,27 @@ impl Table {
             roundings += EXP_ULPS;
         }
         Scaled { table, exponent: 0, offset, roundings }
+    }
+
+    /// Drops entries far below the largest, so that the rest are numbers that can be multiplied; the logarithm of what
+    /// any entry lost, and roundings, if there were such entries.
+    pub(crate) fn trim(&mut self) -> Option<(f64, f64)> {
+        if self.is_impossible() || self.lowest > self.highest - DROPPED {
+            return None;
+        }
+        let cut = self.highest - DROPPED;
+        match self.domain {
+            Domain::Linear => {
+                let least = libm::exp(cut);
+                self.data.iter_mut().for_each(|x| *x = if *x < least { 0.0 } else { *x });
+            }
+            Domain::Log => {
+                self.data.iter_mut().for_each(|x| *x = if *x < cut { f64::NEG_INFINITY } else { *x });
+                self.exponentiate();
+            }
+        }
+        self.lowest = cut - MARGIN;
+        Some((cut + MARGIN, EXP_ULPS))
     }
 
     /// Logarithms to numbers; the range must fit.

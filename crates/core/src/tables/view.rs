@@ -1,5 +1,6 @@
 //! How the tables of one bucket are read along the bucket's index, chunk by chunk.
 
+use super::runs::{add_runs, collect_runs, copy_runs, spread_runs};
 use super::table::{Domain, Table, offsets};
 
 /// Entries of a chunk from which on loops are long enough: two or three buffers of this size stay in the
@@ -240,38 +241,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Successive entries from each start, N at a time: loops of known length need no call.
-fn copy_runs<const N: usize>(starts: &[u32], source: &[f64], chunk: &mut [f64]) {
-    for (&start, out) in starts.iter().zip(chunk.as_chunks_mut::<N>().0) {
-        if let Some(run) = source[start as usize..].first_chunk::<N>() {
-            *out = *run;
-        }
-    }
-}
-
-/// The entry at each start, N times.
-fn spread_runs<const N: usize>(starts: &[u32], source: &[f64], chunk: &mut [f64]) {
-    for (&start, out) in starts.iter().zip(chunk.as_chunks_mut::<N>().0) {
-        *out = [source[start as usize]; N];
-    }
-}
-
-/// Adds successive entries at each start, N at a time.
-fn add_runs<const N: usize>(starts: &[u32], entries: &[f64], table: &mut [f64]) {
-    for (&start, run) in starts.iter().zip(entries.as_chunks::<N>().0) {
-        if let Some(target) = table[start as usize..].first_chunk_mut::<N>() {
-            (0..N).for_each(|k| target[k] += run[k]);
-        }
-    }
-}
-
-/// Adds N entries at a time to the one at each start.
-fn collect_runs<const N: usize>(starts: &[u32], entries: &[f64], table: &mut [f64]) {
-    for (&start, run) in starts.iter().zip(entries.as_chunks::<N>().0) {
-        table[start as usize] += run.iter().sum::<f64>();
-    }
-}
-
 /// Adds a chunk of a bucket's entries to a table over some of its variables.
 pub(crate) fn scatter(layout: &Layout, chunk: usize, state: usize, entries: &[f64], table: &mut [f64]) {
     let base = layout.base(chunk, state);
@@ -315,11 +284,17 @@ pub(crate) fn sum(values: &[f64]) -> f64 {
 /// Whether a bucket of these tables can be computed with numbers: no product, in whatever order, leaves the
 /// range of normal floating point.
 pub(crate) fn fits_numbers<'t>(tables: impl Iterator<Item = &'t Table>) -> bool {
-    let (mut above, mut below, mut linear) = (0.0, 0.0, true);
+    let (above, below) = reach(tables);
+    above < super::table::SAFE && below > -super::table::SAFE
+}
+
+/// Logarithms between which all products of entries other than 0 are; infinite for tables of logarithms.
+pub(crate) fn reach<'t>(tables: impl Iterator<Item = &'t Table>) -> (f64, f64) {
+    let (mut above, mut below) = (0.0, 0.0);
     for table in tables.filter(|t| !t.is_impossible()) {
-        linear &= table.domain == Domain::Linear;
-        above += table.highest.max(0.0);
+        let logs = if table.domain == Domain::Log { f64::INFINITY } else { 0.0 };
+        above += table.highest.max(0.0) + logs;
         below += table.lowest.min(0.0);
     }
-    linear && above < super::table::SAFE && below > -super::table::SAFE
+    (above, below)
 }

@@ -14,4 +14,6 @@ mod windows;
 
 pub(crate) use graph::{Graph, interaction_graph};
 pub(crate) use layers::frontier;
+#[cfg(test)]
+pub(crate) use noise::Noise;
 pub(crate) use search::{fewest_pairs, search};
