@@ -2,7 +2,7 @@
 
 import os
 import signal
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
@@ -67,3 +67,17 @@ def test_intervals_on_a_process_pool_are_those_of_one_process():
     assert together.variables == alone.variables and together.status == alone.status
     assert (together == alone).all()
     assert (together.pairs[0, 5] == alone.pairs[0, 5]).all()
+
+
+def test_slices_on_an_executor_add_up_to_the_whole():
+    grid = zb.generate("trw-mixed", "grid", d=64, w=1.0, seed=3)
+    whole = zb.exact(grid, eps=0.7)
+    for limit in (2000, 500):
+        with ThreadPoolExecutor(2) as pool:
+            found = zb.exact(grid, eps=0.7, memory_limit=limit, executor=pool)
+        assert found.log_z.lower <= whole.log_z.upper and whole.log_z.lower <= found.log_z.upper
+        assert found.log_z.upper - found.log_z.lower < 1e-9
+        assert abs(found.phi.estimate - whole.phi.estimate) < 1e-9
+        assert found.marginals is None and found.algorithm == "elimination"
+    with ThreadPoolExecutor(1) as pool, pytest.raises(zb.MemoryLimitError):
+        zb.exact(grid, memory_limit=8, executor=pool)

@@ -21,6 +21,9 @@ __all__ = [
     "_branch_total",
     "_panic",
     "_restore",
+    "_slice_plan",
+    "_slice_solve",
+    "_slice_total",
     "_sweep_plan",
     "_sweep_row",
     "_sweep_solve",
@@ -242,3 +245,18 @@ def _branch_expand(
     seed: int,
 ) -> tuple[list[tuple[list[tuple[int, int]], float, float, bool]], str]: ...
 def _branch_total(rows: list[tuple[float, float]], eps: float) -> tuple[float, float]: ...
+def _slice_plan(
+    model: Model, *, time_limit: float | None, memory_limit: int | None
+) -> tuple[list[tuple[int, list[int]]], list[int], float, int]: ...
+def _slice_solve(
+    model: Model,
+    states: list[tuple[int, int]],
+    order: list[int],
+    *,
+    eps: float,
+    time_limit: float | None,
+    memory_limit: int | None,
+) -> tuple[float, float]: ...
+def _slice_total(
+    model: Model, rows: list[tuple[float, float]], eps: float
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]: ...

@@ -207,10 +207,15 @@ def exact(
     threads: int = 1,
     memory_limit: Optional[int] = None,
     progress: ProgressLike = None,
+    executor: Optional[Executor] = None,
 ) -> Exact:
     """Exact inference by enumeration or elimination, whichever is cheaper.
 
     Raises `MemoryLimitError` when the tables do not fit and `StoppedError` at the time limit.
+
+    With an `executor` (a process pool, Dask's `client.get_executor()`, mpi4py's `MPIPoolExecutor`), log Z alone is found as
+    a sum over slices that need at most `memory_limit` bytes each, one task per slice; the answer does not depend on the
+    workers, and there are no marginals, no entropy and no maximiser.
 
     >>> import numpy as np, zbound as zb
     >>> answer = zb.exact(zb.Ising(np.zeros(2), np.array([[0, 1.0], [1.0, 0]])))
@@ -220,6 +225,10 @@ def exact(
     [-1, -1]
     """
     model = plain(model)
+    if executor is not None:
+        from .slicing import sliced
+
+        return sliced(model, executor, eps=eps, time_limit=time_limit, memory_limit=memory_limit)
     with Watcher(progress) as callback:
         raw = _zbound.exact(
             model, eps=eps, time_limit=time_limit, threads=threads, memory_limit=memory_limit, progress=callback

@@ -13,6 +13,7 @@ mod marginals;
 mod model;
 mod read;
 mod scan;
+mod slices;
 mod solve;
 mod state;
 mod sweep;
@@ -40,6 +41,8 @@ mod _zbound {
     use crate::read::{generate, read, read_bytes};
     #[pymodule_export]
     use crate::scan::temperature_scan;
+    #[pymodule_export]
+    use crate::slices::{slice_plan, slice_solve, slice_total};
     #[pymodule_export]
     use crate::solve::{bound, exact};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! What exact inference answers.
 
-use super::choose::Algorithm;
+use super::cost::Algorithm;
 use super::descend::Marginals;
 use super::laws::within_factor;
 use super::rounding::{Enclosure, U};

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::observer::Monitor;
 use crate::tables::buckets::Buckets;
 use crate::tables::log::{Choices, maximise_out};
+use crate::tables::spare::Spare;
 use crate::tables::table::{Domain, Table};
 
 /// A state of largest f.
@@ -30,14 +31,17 @@ impl Elimination<'_> {
         let buckets = Buckets::logs(self.model, self.plan);
         let mut messages: Vec<Option<Message>> = (0..d).map(|_| None).collect();
         let mut choices: Vec<Option<Choices>> = (0..d).map(|_| None).collect();
+        let mut spare = Spare::default();
         for &p in &self.plan.schedule {
             let p = p as usize;
             let tables = self.tables(p, &buckets, &messages);
             let shape = self.shape(p);
             let stop = &mut || monitor.interrupted().is_some();
-            let (data, choice) = maximise_out(&shape, &tables, &self.plan.states, self.pool, stop);
+            let memory = spare.entries(shape.size());
+            let (data, choice) = maximise_out(&shape, &tables, &self.plan.states, memory, self.pool, stop);
             poll(monitor)?;
-            self.plan.children[p].iter().for_each(|&c| messages[c as usize] = None);
+            let used = self.plan.children[p].iter().filter_map(|&c| messages[c as usize].take());
+            used.for_each(|m| spare.give(m.table.data));
             let table = Table { scope: shape.scope, data, domain: Domain::Log, highest: 0.0, lowest: 0.0 };
             messages[p] = Some(Message { table, exponent: 0, offset: 0.0 });
             choices[p] = Some(choice);

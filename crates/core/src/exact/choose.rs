@@ -1,5 +1,6 @@
 //! What exact inference would do, and what that costs.
 
+use super::cost::{Algorithm, Cost, Wanted};
 use super::enumerate::MAX_SPINS;
 use super::slice::Slicing;
 use crate::error::Result;
@@ -25,75 +26,6 @@ const STATE_SECONDS: f64 = 1e-9;
 const OPERATIONS_PER_SECOND: f64 = 1e8;
 /// Bytes that enumeration uses per thread.
 const ENUMERATION_BYTES: u64 = 4 << 20;
-
-/// How an exact answer is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// All 2^d states.
-    Enumeration,
-    /// One variable after another.
-    Elimination,
-}
-
-impl Algorithm {
-    /// The word used in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::Enumeration => "enumeration",
-            Algorithm::Elimination => "elimination",
-        }
-    }
-}
-
-/// What is wanted besides log Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Wanted {
-    /// Marginals, moments of pairs and the entropy: a second sweep, with all messages kept.
-    pub marginals: bool,
-    /// The largest value of f and a state that has it: a sweep of its own.
-    pub maximum: bool,
-}
-
-impl Wanted {
-    /// Everything.
-    pub const ALL: Wanted = Wanted { marginals: true, maximum: true };
-    /// The marginals with log Z.
-    pub const MARGINALS: Wanted = Wanted { marginals: true, maximum: false };
-    /// The maximum with log Z.
-    pub const MAXIMUM: Wanted = Wanted { marginals: false, maximum: true };
-    /// log Z alone: no message is kept longer than it is needed.
-    pub const LOG_Z: Wanted = Wanted { marginals: false, maximum: false };
-}
-
-/// What [`super::exact`] would do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Cost {
-    /// The cheaper algorithm.
-    pub algorithm: Algorithm,
-    /// Work in units of ten nanoseconds of one core.
-    pub operations: f64,
-    /// Seconds on one core, within a factor of about three; infinite when no plan is possible.
-    pub seconds: f64,
-    /// Table entries of one sweep: `sum over variables of the joint states of its clique`, or all states.
-    pub entries: f64,
-    /// Bytes at the peak.
-    pub bytes: u64,
-    /// Induced width of the elimination order; d - 1 for enumeration.
-    pub width: usize,
-}
-
-impl Cost {
-    /// What it will take, in a sentence.
-    pub(crate) fn warning(&self) -> String {
-        let (name, width) = (self.algorithm.name(), self.width);
-        let (hours, gigabytes) = (self.seconds / 3600.0, self.bytes as f64 / f64::from(1 << 30));
-        format!(
-            "exact inference by {name} (width {width}) is expected to take about {hours:.0} hours and {gigabytes:.1} GB"
-        )
-    }
-}
 
 /// What was decided, with the model in the form it needs.
 pub(crate) enum Choice {
@@ -136,26 +68,34 @@ impl Planned {
         Ok(Planned { width: plan.width, plan: Some(plan), slicing: None, reduction })
     }
 
-    /// Slices log Z where its tables exceed `limit` bytes and slicing helps.
-    pub(crate) fn sliced(mut self, limit: u64) -> Self {
-        if let Some(plan) = self.plan.as_ref().filter(|plan| plan.bytes() > limit as f64) {
-            self.slicing = Slicing::new(&self.reduction.model, plan, limit as f64);
+    /// Slices where the tables of what is wanted exceed `limit` bytes and slicing helps.
+    pub(crate) fn sliced(
+        mut self,
+        wanted: Wanted,
+        limit: u64,
+        (seed, stop): (u64, &mut dyn FnMut() -> bool),
+    ) -> Self {
+        if self.bytes(wanted) > limit as f64
+            && let Some(plan) = &self.plan
+        {
+            self.slicing = Slicing::new(&self.reduction.model, plan, limit as f64, wanted, (seed, stop));
         }
         self
     }
 
+    /// The slices for what is wanted, if it is to be sliced.
+    pub(crate) fn slicing(&self, wanted: Wanted) -> Option<&Slicing> {
+        self.slicing.as_ref().filter(|slicing| slicing.wanted == wanted)
+    }
+
     pub(crate) fn bytes(&self, wanted: Wanted) -> f64 {
-        let Some(plan) = &self.plan else { return f64::INFINITY };
-        if let (Wanted::LOG_Z, Some(slicing)) = (wanted, &self.slicing) {
-            return slicing.plan.bytes();
-        }
-        let sum = if wanted.marginals { plan.bytes_with_marginals() } else { plan.bytes() };
-        if wanted.maximum { sum.max(plan.bytes_of_maximum()) } else { sum }
+        let plan = self.slicing(wanted).map(|slicing| &slicing.plan).or(self.plan.as_ref());
+        plan.map_or(f64::INFINITY, |plan| plan.bytes_of(wanted.marginals, wanted.maximum))
     }
 
     pub(crate) fn cost(&self, wanted: Wanted) -> Cost {
-        let (entries, buckets) = match (&self.plan, &self.slicing) {
-            (_, Some(slicing)) if wanted == Wanted::LOG_Z => {
+        let (entries, buckets) = match (&self.plan, self.slicing(wanted)) {
+            (_, Some(slicing)) => {
                 let times = slicing.count();
                 (times * slicing.plan.entries, times * slicing.plan.order.len() as f64)
             }
@@ -195,9 +135,7 @@ pub(crate) fn choose(
     }
     let log_z_alone = (wanted == Wanted::LOG_Z).then_some(eps);
     let mut planned = Planned::new(&model.factors()?, log_z_alone, settings.seed, stop)?;
-    if wanted == Wanted::LOG_Z {
-        planned = planned.sliced(settings.memory_limit);
-    }
+    planned = planned.sliced(wanted, settings.memory_limit, (settings.seed, stop));
     let cost = planned.cost(wanted);
     let fits = cost.bytes <= settings.memory_limit;
     match polynomial {
@@ -276,7 +214,9 @@ impl<'m> Estimator<'m> {
             let stop = &mut clock(self.settings);
             return Ok(choose(self.model, 1.0, Wanted::LOG_Z, self.settings, stop)?.1);
         }
-        Ok(planned.sliced(self.settings.memory_limit).cost(Wanted::LOG_Z))
+        let stop: &mut dyn FnMut() -> bool = &mut clock(self.settings);
+        let wanted = Wanted::LOG_Z;
+        Ok(planned.sliced(wanted, self.settings.memory_limit, (self.settings.seed, stop)).cost(wanted))
     }
 }
 

@@ -158,7 +158,7 @@ impl Elimination<'_> {
         if fits_numbers(tables.iter().copied()) {
             // A product of all tables and a sum over all states.
             *roundings += (tables.len() + shape.states) as f64;
-            let memory = spare.take(shape.size());
+            let memory = spare.entries(shape.size());
             let (data, extremes) = linear::sum_out(&shape, tables, states, memory, self.pool, stop);
             return Table::from_numbers(shape.scope, data, extremes);
         }

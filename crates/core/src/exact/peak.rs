@@ -1,6 +1,7 @@
 //! The largest value of f alone, by elimination, with a proved bound.
 
-use super::choose::{Cost, Planned, Wanted};
+use super::choose::Planned;
+use super::cost::{Cost, Wanted};
 use super::eliminate::Elimination;
 use crate::certify::Interval;
 use crate::error::{Error, Result};

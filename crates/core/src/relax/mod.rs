@@ -15,6 +15,7 @@ mod wmb;
 
 pub use bethe::Bethe;
 pub use combined::Combined;
+pub(crate) use combined::{CombinedStart, combined_from};
 pub use logdet::LogDet;
 pub use mean_field::MeanField;
 pub(crate) use mean_field::quick as quick_mean_field;

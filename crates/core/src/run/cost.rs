@@ -21,26 +21,12 @@ impl Estimate {
 
     /// The time in words.
     pub(crate) fn time(&self) -> String {
-        words(self.seconds)
+        exact::time_in_words(self.seconds)
     }
 
     /// The memory in words.
     pub(crate) fn memory(&self) -> String {
-        match self.bytes >> 20 {
-            mib if mib < 1 << 10 => format!("{} MB", mib.max(1)),
-            mib => format!("{} GB", (mib >> 10).max(1)),
-        }
-    }
-}
-
-/// So many seconds, for people.
-pub(crate) fn words(seconds: f64) -> String {
-    match seconds {
-        s if s < 100.0 => format!("{:.0} s", s.max(1.0)),
-        s if s < 6e3 => format!("{:.0} minutes", s / 60.0),
-        s if s < 3e5 => format!("{:.0} hours", s / 3600.0),
-        s if s < 3e8 => format!("{:.0} days", s / 86_400.0),
-        _ => "longer than anybody waits".into(),
+        exact::memory_in_words(self.bytes)
     }
 }
 

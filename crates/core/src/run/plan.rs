@@ -169,7 +169,7 @@ pub(crate) fn dense_refusal(method: Method, d: usize, n: usize, settings: &Setti
     let needed = operations / DENSE_OPERATIONS_PER_SECOND;
     let name = method.name();
     (needed > seconds).then(|| {
-        let needed = cost::words(needed);
+        let needed = crate::exact::time_in_words(needed);
         format!("{name} needs about {needed}, above the {seconds:.0} s given to it; ask for --method {name} to insist")
     })
 }

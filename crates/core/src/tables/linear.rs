@@ -16,7 +16,7 @@ const TASK: usize = 1 << 14;
 pub(crate) type Pool = Option<rayon::ThreadPool>;
 
 /// `sum_x prod_t t(x, y)` for every state y of those that stay, with the smallest positive and the largest.
-/// The entries are written over `data`.
+/// The entries are written over `data`, which has as many.
 pub(crate) fn sum_out(
     shape: &Shape,
     tables: &[&Table],
@@ -26,7 +26,6 @@ pub(crate) fn sum_out(
     stop: Stop<'_>,
 ) -> (Vec<f64>, (f64, f64)) {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
-    data.resize(shape.size(), 0.0);
     let per_task = (TASK / shape.chunk).max(1);
     let mut extremes = vec![(f64::INFINITY, 0.0f64); shape.chunks.div_ceil(per_task)];
     let tasks = data.chunks_mut(per_task * shape.chunk).zip(&mut extremes).enumerate();

@@ -64,19 +64,20 @@ impl Choices {
     }
 }
 
-/// `max_x sum_t t(x, y)` with the first state that attains it.
+/// `max_x sum_t t(x, y)` with the first state that attains it; the entries are written over `data`, which has as many.
 pub(crate) fn maximise_out(
     shape: &Shape,
     tables: &[&Table],
     states: &[u32],
+    memory: Vec<f64>,
     pool: &Pool,
     stop: Stop<'_>,
 ) -> (Vec<f64>, Choices) {
     if shape.states <= 256 {
-        let (data, choices) = maximise(shape, tables, states, pool, stop, |state| state as u8);
+        let (data, choices) = maximise(shape, tables, states, memory, pool, stop, |state| state as u8);
         (data, Choices::Narrow(choices))
     } else {
-        let (data, choices) = maximise(shape, tables, states, pool, stop, |state| state as u32);
+        let (data, choices) = maximise(shape, tables, states, memory, pool, stop, |state| state as u32);
         (data, Choices::Wide(choices))
     }
 }
@@ -85,12 +86,12 @@ fn maximise<C: Copy + Default + Send>(
     shape: &Shape,
     tables: &[&Table],
     states: &[u32],
+    mut data: Vec<f64>,
     pool: &Pool,
     stop: Stop<'_>,
     name: impl Fn(usize) -> C + Sync,
 ) -> (Vec<f64>, Vec<C>) {
     let views: Vec<View<'_>> = tables.iter().map(|t| View::new(shape, t, states)).collect();
-    let mut data = vec![f64::NEG_INFINITY; shape.size()];
     let mut choices = vec![C::default(); shape.size()];
     let len = (TASK / shape.chunk).max(1) * shape.chunk;
     let tasks = data.chunks_mut(len).zip(choices.chunks_mut(len)).enumerate();
@@ -98,8 +99,11 @@ fn maximise<C: Copy + Default + Send>(
         let (mut total, mut gathered) = (vec![0.0; shape.chunk], vec![0.0; shape.chunk]);
         let rows = task.chunks_exact_mut(shape.chunk).zip(choice.chunks_exact_mut(shape.chunk));
         for (k, (out, choice)) in rows.enumerate() {
-            for state in 0..shape.states {
-                add_up(&views, number * (len / shape.chunk) + k, state, &mut total, &mut gathered);
+            let chunk = number * (len / shape.chunk) + k;
+            // The first state is every entry's choice until a better one comes.
+            add_up(&views, chunk, 0, out, &mut gathered);
+            for state in 1..shape.states {
+                add_up(&views, chunk, state, &mut total, &mut gathered);
                 let here = name(state);
                 for ((x, c), &t) in out.iter_mut().zip(choice.iter_mut()).zip(&total) {
                     (*x, *c) = if t > *x { (t, here) } else { (*x, *c) };
@@ -146,17 +150,20 @@ pub(crate) fn beliefs(
     out
 }
 
-/// The sum of the tables along one chunk.
+/// The sum of the tables along one chunk: those that do not vary first, added up beforehand.
 fn add_up(views: &[View<'_>], chunk: usize, state: usize, total: &mut [f64], gathered: &mut [f64]) {
-    total.fill(0.0);
+    let constants: f64 = views.iter().filter_map(|view| view.constant(chunk, state)).sum();
     let n = total.len();
-    for view in views {
-        match view.constant(chunk, state) {
-            Some(c) => total.iter_mut().for_each(|t| *t += c),
-            None => {
-                let slice = view.slice(chunk, state, n, gathered);
-                total.iter_mut().zip(slice).for_each(|(t, x)| *t += x);
-            }
+    let mut varying = views.iter().filter(|view| !view.is_constant());
+    match varying.next() {
+        None => total.fill(constants),
+        Some(first) => {
+            let slice = first.slice(chunk, state, n, gathered);
+            total.iter_mut().zip(slice).for_each(|(t, x)| *t = constants + x);
         }
+    }
+    for view in varying {
+        let slice = view.slice(chunk, state, n, gathered);
+        total.iter_mut().zip(slice).for_each(|(t, x)| *t += x);
     }
 }

@@ -125,6 +125,12 @@ impl Plan {
         8.0 * peak
     }
 
+    /// Bytes of log Z, with or without `marginals`, and of the `maximum`, one after the other.
+    pub(crate) fn bytes_of(&self, marginals: bool, maximum: bool) -> f64 {
+        let sum = if marginals { self.bytes_with_marginals() } else { self.bytes() };
+        if maximum { sum.max(self.bytes_of_maximum()) } else { sum }
+    }
+
     /// Bytes of the maximum: waiting messages, and for every entry of every message the best state.
     pub(crate) fn bytes_of_maximum(&self) -> f64 {
         let choices: f64 = (0..self.scopes.len()).map(|p| self.size(p) * choice_bytes(self.states[p])).sum();

@@ -16,7 +16,7 @@ pub(crate) struct Spare {
 
 impl Spare {
     /// Memory for `size` entries, of any content and length.
-    pub(crate) fn take(&mut self, size: usize) -> Vec<f64> {
+    fn take(&mut self, size: usize) -> Vec<f64> {
         let fits = |block: &&Vec<f64>| block.capacity() >= size;
         let found = self.blocks.iter().filter(fits).map(Vec::capacity).min();
         match found.and_then(|capacity| self.blocks.iter().position(|b| b.capacity() == capacity)) {
@@ -27,6 +27,17 @@ impl Spare {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// `size` entries of any content.
+    pub(crate) fn entries(&mut self, size: usize) -> Vec<f64> {
+        let mut block = self.take(size);
+        if block.capacity() == 0 {
+            // Fresh pages are zero: nothing is written.
+            return vec![0.0; size];
+        }
+        block.resize(size, 0.0);
+        block
     }
 
     /// Keeps memory for later, the largest blocks first.

@@ -114,18 +114,22 @@ impl Layout {
 
     /// Writes a table with gaps out along a chunk.
     fn gather(&self, source: &[f64], chunk: &mut [f64]) {
-        let runs = self.starts.iter().zip(chunk.chunks_exact_mut(self.run));
-        match (self.pattern, self.run) {
-            (Pattern::Spread, 2) => runs.for_each(|(&start, run)| {
-                let x = source[start as usize];
-                (run[0], run[1]) = (x, x);
-            }),
-            (Pattern::Spread, _) => runs.for_each(|(&start, run)| run.fill(source[start as usize])),
-            (_, 2) => runs.for_each(|(&start, run)| {
-                let pair = &source[start as usize..][..2];
-                (run[0], run[1]) = (pair[0], pair[1]);
-            }),
-            _ => runs.for_each(|(&start, run)| run.copy_from_slice(&source[start as usize..][..self.run])),
+        let starts = self.starts.as_slice();
+        match (self.pattern == Pattern::Spread, self.run) {
+            (true, 1) | (false, 1) => copy_runs::<1>(starts, source, chunk),
+            (true, 2) => spread_runs::<2>(starts, source, chunk),
+            (true, 4) => spread_runs::<4>(starts, source, chunk),
+            (true, 8) => spread_runs::<8>(starts, source, chunk),
+            (false, 2) => copy_runs::<2>(starts, source, chunk),
+            (false, 4) => copy_runs::<4>(starts, source, chunk),
+            (false, 8) => copy_runs::<8>(starts, source, chunk),
+            (false, 16) => copy_runs::<16>(starts, source, chunk),
+            (spread, run) => {
+                for (&start, out) in starts.iter().zip(chunk.chunks_exact_mut(run)) {
+                    let from = &source[start as usize..];
+                    if spread { out.fill(from[0]) } else { out.copy_from_slice(&from[..run]) }
+                }
+            }
         }
     }
 
@@ -236,24 +240,63 @@ impl<'a> View<'a> {
     }
 }
 
+/// Successive entries from each start, N at a time: loops of known length need no call.
+fn copy_runs<const N: usize>(starts: &[u32], source: &[f64], chunk: &mut [f64]) {
+    for (&start, out) in starts.iter().zip(chunk.as_chunks_mut::<N>().0) {
+        if let Some(run) = source[start as usize..].first_chunk::<N>() {
+            *out = *run;
+        }
+    }
+}
+
+/// The entry at each start, N times.
+fn spread_runs<const N: usize>(starts: &[u32], source: &[f64], chunk: &mut [f64]) {
+    for (&start, out) in starts.iter().zip(chunk.as_chunks_mut::<N>().0) {
+        *out = [source[start as usize]; N];
+    }
+}
+
+/// Adds successive entries at each start, N at a time.
+fn add_runs<const N: usize>(starts: &[u32], entries: &[f64], table: &mut [f64]) {
+    for (&start, run) in starts.iter().zip(entries.as_chunks::<N>().0) {
+        if let Some(target) = table[start as usize..].first_chunk_mut::<N>() {
+            (0..N).for_each(|k| target[k] += run[k]);
+        }
+    }
+}
+
+/// Adds N entries at a time to the one at each start.
+fn collect_runs<const N: usize>(starts: &[u32], entries: &[f64], table: &mut [f64]) {
+    for (&start, run) in starts.iter().zip(entries.as_chunks::<N>().0) {
+        table[start as usize] += run.iter().sum::<f64>();
+    }
+}
+
 /// Adds a chunk of a bucket's entries to a table over some of its variables.
 pub(crate) fn scatter(layout: &Layout, chunk: usize, state: usize, entries: &[f64], table: &mut [f64]) {
     let base = layout.base(chunk, state);
-    match layout.pattern {
-        Pattern::Copy => {
-            let target = &mut table[base..base + entries.len()];
-            target.iter_mut().zip(entries).for_each(|(t, x)| *t += x);
-        }
-        Pattern::Constant => table[base] += sum(entries),
-        Pattern::Runs => {
-            for (&start, run) in layout.starts.iter().zip(entries.chunks_exact(layout.run)) {
-                let target = &mut table[base + start as usize..][..layout.run];
+    let (table, starts) = (&mut table[base..], layout.starts.as_slice());
+    match (layout.pattern, layout.run) {
+        (Pattern::Copy, _) => table[..entries.len()].iter_mut().zip(entries).for_each(|(t, x)| *t += x),
+        (Pattern::Constant, _) => table[0] += sum(entries),
+        (Pattern::Runs, 1) => add_runs::<1>(starts, entries, table),
+        (Pattern::Runs, 2) => add_runs::<2>(starts, entries, table),
+        (Pattern::Runs, 4) => add_runs::<4>(starts, entries, table),
+        (Pattern::Runs, 8) => add_runs::<8>(starts, entries, table),
+        (Pattern::Runs, 16) => add_runs::<16>(starts, entries, table),
+        (Pattern::Runs, run) => {
+            for (&start, run) in starts.iter().zip(entries.chunks_exact(run)) {
+                let target = &mut table[start as usize..][..run.len()];
                 target.iter_mut().zip(run).for_each(|(t, x)| *t += x);
             }
         }
-        Pattern::Spread => {
-            for (&start, run) in layout.starts.iter().zip(entries.chunks_exact(layout.run)) {
-                table[base + start as usize] += run.iter().sum::<f64>();
+        (Pattern::Spread, 1) => collect_runs::<1>(starts, entries, table),
+        (Pattern::Spread, 2) => collect_runs::<2>(starts, entries, table),
+        (Pattern::Spread, 4) => collect_runs::<4>(starts, entries, table),
+        (Pattern::Spread, 8) => collect_runs::<8>(starts, entries, table),
+        (Pattern::Spread, run) => {
+            for (&start, run) in starts.iter().zip(entries.chunks_exact(run)) {
+                table[start as usize] += run.iter().sum::<f64>();
             }
         }
     }

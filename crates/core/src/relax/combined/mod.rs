@@ -45,6 +45,7 @@ use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
 use entropy::Entropy;
+pub(crate) use first_order::Start as CombinedStart;
 use graphs::Graph;
 use interior_point::{Goal, InteriorPoint};
 use parts::{Parts, better};
@@ -161,6 +162,24 @@ impl Relaxation for Combined {
         best.stop = stop.unwrap_or(StopReason::Converged);
         Ok(best.finish(None, settings.tol, problem, monitor))
     }
+}
+
+/// A quick combined bound of a dense pairwise model: a few rounds of the first-order method, from where the solve of a
+/// larger model ended when that is known, and where this one ended.
+///
+/// # Errors
+/// [`Error::NotApplicable`] when f is not pairwise; parameters that leave floating point.
+pub(crate) fn combined_from(
+    problem: &Problem,
+    start: Option<&CombinedStart>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<(Solution, CombinedStart)> {
+    let Some(ising) = problem.polynomial().as_ising() else {
+        return Err(Error::NotApplicable("combined needs a pairwise model".into()));
+    };
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    first_order::brief(problem, ising, start, settings, &mut monitor)
 }
 
 /// `best` with the distance to the primal value of the program, whatever its bound comes from.

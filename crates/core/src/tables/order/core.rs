@@ -36,13 +36,10 @@ pub(crate) struct Core {
     rows: Vec<u64>,
     bits: Vec<f64>,
     /// Sum of `bits` over the neighbours.
-    around: Vec<f64>,
+    weight: Vec<f64>,
     degree: Vec<u32>,
     /// Missing pairs among the neighbours.
     fill: Vec<i64>,
-    alive: Vec<u32>,
-    /// Where a vertex stands in `alive`.
-    place: Vec<u32>,
     dirty: Vec<u32>,
     /// Entries of the cliques so far.
     pub(crate) cost: f64,
@@ -58,11 +55,9 @@ impl Core {
             words,
             rows: vec![0; n * words],
             bits: graph.bits.clone(),
-            around: vec![0.0; n],
+            weight: vec![0.0; n],
             degree: vec![0; n],
             fill: vec![0; n],
-            alive: (0..n as u32).collect(),
-            place: (0..n as u32).collect(),
             dirty: Vec::new(),
             cost: 0.0,
             work: 0,
@@ -71,7 +66,7 @@ impl Core {
             core.degree[v] = list.len() as u32;
             for &j in list {
                 core.rows[v * words + j as usize / 64] |= 1 << (j % 64);
-                core.around[v] += graph.bits[j as usize];
+                core.weight[v] += graph.bits[j as usize];
             }
         }
         for (v, list) in graph.neighbours.iter().enumerate() {
@@ -89,21 +84,16 @@ impl Core {
         self.row(a).iter().zip(self.row(b)).map(|(x, y)| (x & y).count_ones()).sum()
     }
 
-    fn members(&self, v: usize) -> Vec<u32> {
+    /// The neighbours of v.
+    pub(crate) fn members(&self, v: usize) -> Vec<u32> {
         let mut out = Vec::with_capacity(self.degree[v] as usize);
-        for (k, &word) in self.row(v).iter().enumerate() {
-            let mut word = word;
-            while word != 0 {
-                out.push((k * 64) as u32 + word.trailing_zeros());
-                word &= word - 1;
-            }
-        }
+        out.extend(ones(self.row(v)));
         out
     }
 
     /// Entries of the clique of v.
-    fn entries(&self, v: usize) -> f64 {
-        (self.around[v] + self.bits[v]).exp2()
+    pub(crate) fn entries(&self, v: usize) -> f64 {
+        (self.weight[v] + self.bits[v]).exp2()
     }
 
     /// Removes v and joins its neighbours.
@@ -119,7 +109,7 @@ impl Core {
             self.fill[u] -= i64::from(outside) - 1;
             self.rows[u * self.words + v / 64] &= !(1 << (v % 64));
             self.degree[u] -= 1;
-            self.around[u] -= self.bits[v];
+            self.weight[u] -= self.bits[v];
             self.dirty.push(u as u32);
         }
         self.work += ELIMINATION_STEPS + (3 * (self.words + 2) * clique.len()) as u64;
@@ -127,11 +117,6 @@ impl Core {
             for &a in &clique {
                 self.join_all(a as usize, &own);
             }
-        }
-        let at = self.place[v] as usize;
-        self.alive.swap_remove(at);
-        if let Some(&moved) = self.alive.get(at) {
-            self.place[moved as usize] = at as u32;
         }
     }
 
@@ -166,17 +151,17 @@ impl Core {
         for (x, y) in [(a, b), (b, a)] {
             self.rows[x * self.words + y / 64] |= 1 << (y % 64);
             self.degree[x] += 1;
-            self.around[x] += self.bits[y];
+            self.weight[x] += self.bits[y];
         }
     }
 
     fn price(&self, v: usize, style: Style, noise: &mut Noise) -> f64 {
         let price = match style.rule {
             Rule::Fill => self.fill[v] as f64,
-            Rule::Weight => self.around[v] + self.bits[v],
-            Rule::FillThenWeight => self.fill[v] as f64 + 1e-3 * self.around[v],
+            Rule::Weight => self.weight[v] + self.bits[v],
+            Rule::FillThenWeight => self.fill[v] as f64 + 1e-3 * self.weight[v],
             // The tables replaced have about one entry per state of v and neighbour each.
-            Rule::Growth => self.around[v] + 0.5 * (self.fill[v] as f64 + 1.0).log2(),
+            Rule::Growth => self.weight[v] + 0.5 * (self.fill[v] as f64 + 1.0).log2(),
         };
         if style.noise == 0.0 {
             return price;
@@ -186,50 +171,86 @@ impl Core {
         price - style.noise * if counts { 1.0 + price } else { 1.0 } * noise.gumbel()
     }
 
-    /// Eliminates what is left greedily, appending to `order`; false when the cost exceeds `limit`
-    /// or the work `allowance`, leaving the rest undone.
+    /// Eliminates `candidates` greedily, appending to `order`; false when the cost reaches `limit` or the work
+    /// `allowance` beforehand, leaving the rest undone.
     pub(crate) fn greedy(
         &mut self,
+        mut candidates: Vec<u32>,
         style: Style,
         noise: &mut Noise,
-        limit: f64,
-        allowance: u64,
+        (limit, allowance): (f64, u64),
         order: &mut Vec<u32>,
     ) -> bool {
-        let n = self.degree.len();
         let end = self.work.saturating_add(allowance);
-        // Prices and the numbers that break ties, side by side.
-        let mut prices = vec![(f64::INFINITY, 0u32); n];
-        for &v in &self.alive {
+        // Prices and the numbers that break ties, side by side; infinite for vertices that are not candidates.
+        let mut prices = vec![(f64::INFINITY, 0u32); self.degree.len()];
+        for &v in &candidates {
             prices[v as usize] = (self.price(v as usize, style, noise), noise.next());
         }
-        self.work += PRICE_STEPS * self.alive.len() as u64;
-        while !self.alive.is_empty() {
-            let mut best = self.alive[0];
-            let mut least = prices[best as usize];
-            for &v in &self.alive[1..] {
+        self.work += PRICE_STEPS * candidates.len() as u64;
+        while !candidates.is_empty() {
+            let (mut at, mut least) = (0, prices[candidates[0] as usize]);
+            for (k, &v) in candidates.iter().enumerate().skip(1) {
                 let price = prices[v as usize];
                 if price.0 < least.0 || (price.0 == least.0 && price.1 < least.1) {
-                    (best, least) = (v, price);
+                    (at, least) = (k, price);
                 }
             }
-            self.work += self.alive.len() as u64;
+            self.work += candidates.len() as u64;
+            let best = candidates.swap_remove(at);
+            prices[best as usize].0 = f64::INFINITY;
             self.eliminate(best);
             order.push(best);
             if self.cost >= limit || self.work > end {
-                return self.alive.is_empty() && self.cost < limit;
+                return candidates.is_empty() && self.cost < limit;
             }
             let mut dirty = std::mem::take(&mut self.dirty);
             dirty.sort_unstable();
             dirty.dedup();
             self.work += PRICE_STEPS * dirty.len() as u64;
             for &v in &dirty {
-                prices[v as usize].0 = self.price(v as usize, style, noise);
+                if prices[v as usize].0 < f64::INFINITY {
+                    prices[v as usize].0 = self.price(v as usize, style, noise);
+                }
             }
             self.dirty = dirty;
         }
         self.cost < limit
     }
+
+    /// The vertices of `inside` and their neighbours as a graph of their own, and its vertices in the numbers of this
+    /// one, those of `inside` first. Eliminating vertices of `inside` costs the same there as here.
+    pub(crate) fn around(&self, inside: &[u32]) -> (Graph, Vec<u32>) {
+        let mut reached = vec![0u64; self.words];
+        for &v in inside {
+            reached.iter_mut().zip(self.row(v as usize)).for_each(|(all, row)| *all |= row);
+        }
+        inside.iter().for_each(|&v| reached[v as usize / 64] &= !(1 << (v % 64)));
+        let mut vertices = inside.to_vec();
+        vertices.extend(ones(&reached));
+        let mut place = vec![u32::MAX; self.degree.len()];
+        vertices.iter().enumerate().for_each(|(k, &v)| place[v as usize] = k as u32);
+        let list = |&v: &u32| {
+            let near = ones(self.row(v as usize)).map(|j| place[j as usize]).filter(|&j| j != u32::MAX);
+            let mut near: Vec<u32> = near.collect();
+            near.sort_unstable();
+            near
+        };
+        let neighbours = vertices.iter().map(list).collect();
+        (Graph { neighbours, bits: vertices.iter().map(|&v| self.bits[v as usize]).collect() }, vertices)
+    }
+}
+
+/// The elements of a set of bits, increasing.
+fn ones(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    words.iter().enumerate().flat_map(|(k, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| (k * 64) as u32 + rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(bit)
+        })
+    })
 }
 
 #[cfg(test)]
@@ -252,10 +273,10 @@ mod tests {
             lists.iter_mut().for_each(|l| l.sort_unstable());
             let bits = vec![1.0; n];
             let mut core = Core::new(&Graph { neighbours: lists, bits });
-            while !core.alive.is_empty() {
-                let v = core.alive[rng.next() as usize % core.alive.len()];
-                core.eliminate(v);
-                for &u in &core.alive {
+            let mut alive: Vec<u32> = (0..n as u32).collect();
+            while !alive.is_empty() {
+                core.eliminate(alive.swap_remove(rng.next() as usize % alive.len()));
+                for &u in &alive {
                     let list = core.members(u as usize);
                     let joined: i64 =
                         list.iter().map(|&j| i64::from(core.common(u as usize, j as usize))).sum();

@@ -61,6 +61,25 @@ impl Graph {
     }
 }
 
+#[cfg(test)]
+impl Graph {
+    /// A connected graph of spins: a random tree and `extra` edges, fewer where they repeat.
+    pub(crate) fn random(n: usize, extra: usize, noise: &mut super::noise::Noise) -> Graph {
+        let mut edges: Vec<(usize, usize)> = (1..n).map(|v| (noise.below(v), v)).collect();
+        edges.extend((0..extra).map(|_| (noise.below(n), noise.below(n))).filter(|(i, j)| i != j));
+        let mut neighbours = vec![Vec::new(); n];
+        for (i, j) in edges {
+            neighbours[i].push(j as u32);
+            neighbours[j].push(i as u32);
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Graph { neighbours, bits: vec![1.0; n] }
+    }
+}
+
 /// The graph that joins variables of a common factor.
 pub(crate) fn interaction_graph(model: &FactorModel) -> Neighbours {
     let mut graph = vec![Vec::new(); model.d()];
