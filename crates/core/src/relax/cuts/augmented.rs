@@ -12,10 +12,16 @@ pub(crate) struct Priced {
     /// Numbers of its sides in [`Pairs`], with their signs.
     sides: Vec<(u32, f64)>,
     /// Multiplier.
-    nu: f64,
+    pub(crate) nu: f64,
 }
 
 impl Priced {
+    /// A cut with this multiplier, its sides numbered.
+    pub(crate) fn new(cycle: Cycle, nu: f64, pairs: &mut Pairs) -> Self {
+        let sides = cycle.sides().map(|(ends, sign)| (pairs.number(ends), sign)).collect();
+        Priced { cycle, sides, nu }
+    }
+
     /// Its left side at moments by pair.
     pub(crate) fn slack(&self, x: &[f64]) -> f64 {
         self.cycle.constant() + self.sides.iter().map(|&(p, s)| s * x[p as usize]).sum::<f64>()
@@ -85,18 +91,9 @@ impl Augmented {
         let new = found.into_iter().filter(|(_, cycle)| !present.contains(cycle)).take(count);
         let new: Vec<(f64, Cycle)> = new.collect();
         let worst = new.iter().fold(0.0f64, |worst, (slack, _)| worst.max(-slack));
-        new.into_iter().for_each(|(_, cycle)| self.admit(cycle, 0.0, pairs));
+        for (_, cycle) in new {
+            self.list.push(Priced::new(cycle, 0.0, pairs));
+        }
         worst
-    }
-
-    /// Adds a cut with its multiplier.
-    pub(crate) fn admit(&mut self, cycle: Cycle, nu: f64, pairs: &mut Pairs) {
-        let sides = cycle.sides().map(|(ends, sign)| (pairs.number(ends), sign)).collect();
-        self.list.push(Priced { cycle, sides, nu });
-    }
-
-    /// The cuts with a multiplier.
-    pub(crate) fn in_use(&self) -> impl Iterator<Item = (&Cycle, f64)> {
-        self.list.iter().filter(|cut| cut.nu > 0.0).map(|cut| (&cut.cycle, cut.nu))
     }
 }

@@ -29,6 +29,22 @@ impl Cycle {
         Cycle { vertices, signs }
     }
 
+    /// The cut after vertex `gone` has become `spin` times the constant and those behind it have moved up; nothing is left of
+    /// one that had both.
+    pub(crate) fn fixed(&self, gone: u32, spin: i8) -> Option<Self> {
+        let at = self.vertices.iter().position(|&v| v == gone);
+        if at.is_some() && self.vertices[0] == 0 {
+            return None;
+        }
+        let mut signs = self.signs.clone();
+        if let Some(at) = at {
+            signs[at] *= spin;
+            signs[(at + self.signs.len() - 1) % self.signs.len()] *= spin;
+        }
+        let moved = |&v: &u32| if v == gone { 0 } else { v - u32::from(v > gone) };
+        Some(Cycle::new(self.vertices.iter().map(moved).collect(), signs))
+    }
+
     /// The constant of its left side.
     pub(crate) fn constant(&self) -> f64 {
         (self.vertices.len() - 2) as f64
@@ -39,26 +55,6 @@ impl Cycle {
         let next = self.vertices[1..].iter().chain(&self.vertices[..1]);
         let ends = self.vertices.iter().zip(next).map(|(a, b)| [*a.min(b), *a.max(b)]);
         ends.zip(self.signs.iter().map(|s| f64::from(*s)))
-    }
-
-    /// The inequality with vertex `gone` fixed to `spin` times the constant, whose place it takes, and the vertices behind it
-    /// moved up; `None` for a cycle that had both.
-    pub(crate) fn fixed(&self, gone: u32, spin: i8) -> Option<Self> {
-        let moved = |&v: &u32| if v > gone { v - 1 } else { v };
-        let Some(at) = self.vertices.iter().position(|&v| v == gone) else {
-            let vertices = self.vertices.iter().map(moved).collect();
-            return Some(Cycle { vertices, signs: self.signs.clone() });
-        };
-        if self.vertices.contains(&0) {
-            return None;
-        }
-        let mut vertices: Vec<u32> = self.vertices.iter().map(moved).collect();
-        let mut signs = self.signs.clone();
-        vertices[at] = 0;
-        let before = (at + signs.len() - 1) % signs.len();
-        signs[at] *= spin;
-        signs[before] *= spin;
-        Some(Cycle::new(vertices, signs))
     }
 
     /// As data of a certificate.
@@ -126,28 +122,33 @@ mod tests {
         }
     }
 
+    /// The left side of a cut at signs of the vertices.
+    fn slack(cycle: &Cycle, z: &[f64]) -> f64 {
+        let side = |([a, b], s): ([u32; 2], f64)| s * z[a as usize] * z[b as usize];
+        cycle.constant() + cycle.sides().map(side).sum::<f64>()
+    }
+
     #[test]
-    fn a_cycle_with_a_fixed_spin_has_the_same_values() {
-        let value = |cycle: &Cycle, z: &[i8]| {
-            let sides = cycle.sides().map(|([a, b], s)| s * f64::from(z[a as usize] * z[b as usize]));
-            cycle.constant() + sides.sum::<f64>()
-        };
-        let cycles = [
-            Cycle::new(vec![1, 2, 3], vec![1, -1, -1]),
-            Cycle::new(vec![0, 3, 5], vec![-1, -1, 1]),
-            Cycle::new(vec![5, 1, 4, 2], vec![1, 1, -1, 1]),
-        ];
+    fn a_cut_with_a_fixed_spin_has_the_same_values() {
+        let triangles = [[0, 1, 2], [1, 2, 3], [2, 3, 5], [1, 4, 5], [0, 3, 4]];
+        let mut list: Vec<Cycle> = triangles
+            .into_iter()
+            .flat_map(|vertices| SIGNS.map(|signs| Cycle::from(Triangle { vertices, signs })))
+            .collect();
+        list.push(Cycle::new(vec![2, 5, 1, 4], vec![1, 1, -1, 1]));
         for bits in 0..32u32 {
-            let z: Vec<i8> = (0..6).map(|k| if k > 0 && bits >> (k - 1) & 1 == 1 { -1 } else { 1 }).collect();
+            let z: Vec<f64> =
+                (0..6).map(|k| if k > 0 && bits >> (k - 1) & 1 == 1 { -1.0 } else { 1.0 }).collect();
             for gone in 1..6u32 {
-                let rest: Vec<i8> = (0..6).filter(|&k| k != gone).map(|k| z[k as usize]).collect();
-                for cycle in &cycles {
-                    if let Some(fixed) = cycle.fixed(gone, z[gone as usize]) {
-                        assert_eq!(value(cycle, &z), value(&fixed, &rest), "{cycle:?} {gone}");
+                let others: Vec<f64> = (0..6).filter(|&k| k != gone).map(|k| z[k as usize]).collect();
+                for cycle in &list {
+                    if let Some(now) = cycle.fixed(gone, z[gone as usize] as i8) {
+                        assert_eq!(slack(cycle, &z), slack(&now, &others), "{cycle:?} {gone}");
                     }
                 }
             }
         }
+        assert_eq!(list[0].fixed(1, 1), None);
     }
 
     #[test]

@@ -172,16 +172,13 @@ impl FirstOrder {
     fn begin(&mut self, start: &Start) {
         let objective = &mut self.objective;
         self.factor = start.factor.clone();
-        start
-            .cuts
-            .iter()
-            .for_each(|(cycle, nu)| objective.cuts.admit(cycle.clone(), *nu, &mut objective.pairs));
+        objective.cuts.list = start.cuts(&mut objective.pairs);
         let Some(at) = objective.evaluate(&self.factor) else { return };
         let tightest = objective.cuts.list.iter().map(|cut| cut.slack(&at.x)).fold(0.0, f64::min);
         self.violation = -tightest;
         objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
-        let total: f64 = start.cuts.iter().map(|(_, nu)| nu).sum();
-        objective.cuts.penalty = (total / start.cuts.len().max(1) as f64).max(PENALTY.1);
+        let mean = objective.cuts.list.iter().map(|cut| cut.nu).sum::<f64>();
+        objective.cuts.penalty = (mean / objective.cuts.list.len().max(1) as f64).max(PENALTY.1);
         self.grow(&at.at, self.factor.moments());
     }
 

@@ -2,16 +2,16 @@
 
 use super::factor::Factor;
 use crate::linalg::dot;
-use crate::relax::cuts::Cycle;
-use crate::relax::cuts::augmented::Augmented;
+use crate::relax::cuts::augmented::{Augmented, Priced};
+use crate::relax::cuts::{Cycle, Pairs};
 use std::collections::BTreeMap;
 
 /// The moments and the cuts of a point.
 #[derive(Clone)]
 pub(crate) struct Start {
     pub(super) factor: Factor,
-    /// Cuts in use and their multipliers.
-    pub(super) cuts: Vec<(Cycle, f64)>,
+    /// Cuts with their multipliers.
+    cuts: Vec<(Cycle, f64)>,
 }
 
 /// A spin that is all but certain to be the other one leaves no direction to turn to.
@@ -19,7 +19,8 @@ const LEAST_NORM: f64 = 1e-3;
 
 impl Start {
     pub(super) fn new(factor: Factor, cuts: &Augmented) -> Self {
-        Start { factor, cuts: cuts.in_use().map(|(cycle, nu)| (cycle.clone(), nu)).collect() }
+        let cuts = cuts.list.iter().filter(|cut| cut.nu > 0.0);
+        Start { factor, cuts: cuts.map(|cut| (cut.cycle.clone(), cut.nu)).collect() }
     }
 
     /// Number of spins.
@@ -32,13 +33,14 @@ impl Start {
     /// Moments between the other spins stay as they are, and their means become those with the mean direction of the
     /// two vertices. Cuts stay cuts; those that held both vertices are gone.
     pub(crate) fn fixed(&self, v: usize, s: i8) -> Self {
+        let (gone, sign) = (v as u32 + 1, f64::from(s));
         let mut cuts: BTreeMap<Cycle, f64> = BTreeMap::new();
         for (cycle, nu) in &self.cuts {
-            if let Some(cycle) = cycle.fixed(v as u32 + 1, s) {
+            if let Some(cycle) = cycle.fixed(gone, s) {
                 *cuts.entry(cycle).or_insert(0.0) += nu;
             }
         }
-        Start { factor: self.turned(v + 1, f64::from(s)), cuts: cuts.into_iter().collect() }
+        Start { factor: self.turned(v + 1, sign), cuts: cuts.into_iter().collect() }
     }
 
     /// The factor without row `gone`, turned so that the mean of that row and the first becomes the first.
@@ -61,5 +63,10 @@ impl Start {
         let mut factor = Factor { n: n - 1, rank, rows };
         factor.normalize();
         factor
+    }
+
+    /// The cuts, their sides numbered.
+    pub(super) fn cuts(&self, pairs: &mut Pairs) -> Vec<Priced> {
+        self.cuts.iter().map(|(cycle, nu)| Priced::new(cycle.clone(), *nu, pairs)).collect()
     }
 }
