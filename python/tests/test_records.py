@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import zbound as zb
 from conftest import need
 
 ROOT = Path(__file__).parents[2]
@@ -61,3 +62,17 @@ def test_every_key_of_a_document_is_described():
         schema = json.loads((SCHEMAS / f"{name}.json").read_text())
         document = json.loads(subprocess.run([str(program()), *arguments], capture_output=True, text=True).stdout)
         assert set(document) <= set(schema["properties"]), name
+
+
+def test_every_answer_is_a_table():
+    need("pandas")
+    model = zb.Ising([0.1, -0.2, 0.3], [[0, 0.5, 0], [0, 0, -0.4], [0, 0, 0]])
+    exact = zb.exact(model)
+    row = exact.to_pandas().iloc[0]
+    assert (row["log_z_lower"], row["log_z_upper"]) == (exact.log_z.lower, exact.log_z.upper)
+    best = zb.map(model)
+    assert best.to_pandas().iloc[0]["upper"] == best.upper
+    laws = zb.marginal_intervals(model).to_pandas()
+    assert list(laws.columns) == ["variable", "state", "lower", "upper"] and len(laws) == 6
+    assert zb.sample(model, 5, seed=1).to_pandas().shape == (5, 3)
+    assert zb.kl(model).to_pandas().iloc[0]["kl_lower"] >= 0

@@ -216,18 +216,24 @@ def test_ctrl_c_stops_a_sweep():
 
 
 def run_example(name: str, *launcher: str, timeout: float = 120, **environment: str) -> str:
-    script = str(ROOT / "examples" / "python" / name)
-    command = [*launcher, sys.executable, script] if not launcher else [*launcher, script]
+    script, *arguments = name.split()
+    script = str(ROOT / "examples" / "python" / script)
+    command = [*(launcher or [sys.executable]), script, *arguments]
     environment = {**os.environ, **environment}
     run = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
 
 
+def test_the_branch_example_runs_on_a_process_pool():
+    assert "<= log Z <=" in run_example("branch_workers.py")
+
+
 @pytest.mark.skipif(not FULL, reason="SKIPPED: starts a cluster (scripts/test.sh --full)")
-def test_the_dask_example_runs():
+def test_the_dask_examples_run():
     need("distributed")
     run_example("dask_sweep.py")
+    run_example("branch_workers.py dask")
 
 
 @pytest.mark.skipif(not FULL, reason="SKIPPED: starts a cluster (scripts/test.sh --full)")

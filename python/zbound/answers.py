@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._zbound import Certificate
-from .results import Bounds, PairMoments
+from .results import Bounds, PairMoments, dataframe
 from .text import interval, rows_of
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Exact", "Intervals", "Kl", "KlStep", "Map", "Samples"]
 
@@ -27,8 +30,20 @@ class KlStep(NamedTuple):
     phi_upper: Optional[float]
 
 
+class _Row:
+    """An answer that is one row of a table."""
+
+    def to_record(self) -> dict[str, Any]:
+        """The numbers of the answer without its arrays."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table of one row. Needs pandas."""
+        return dataframe([self.to_record()])
+
+
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Exact(_Row):
     """Exact inference: `estimate` is the value, `lower` and `upper` a rigorous enclosure of it.
 
     `max_f` and `argmax` are a state of largest f (spins, or states where some variable has other than two);
@@ -53,13 +68,19 @@ class Exact:
             f"algorithm={self.algorithm!r}, seconds={self.seconds:.3g})"
         )
 
+    def to_record(self) -> dict[str, Any]:
+        """The numbers of the answer without its arrays."""
+        names = ("entropy", "max_f", "algorithm", "states_or_width", "seconds")
+        sides = {f"log_z_{side}": getattr(self.log_z, side) for side in ("lower", "upper", "estimate")}
+        return {**sides, **{name: getattr(self, name) for name in names}}
+
     def _repr_html_(self) -> str:
         rows = {"log Z": self.log_z.estimate, "entropy": self.entropy, "max f": self.max_f}
         return rows_of(rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Map:
+class Map(_Row):
     """A certified upper bound on max f and the best assignment found, in the units of the model's file.
 
     `proof` says what proves `upper`: `elimination`, `branching`, `relaxation` (then there is a `certificate`), `mini-buckets`
@@ -92,13 +113,18 @@ class Map:
             f"certified={self.certified}, iterations={self.iterations}, seconds={self.seconds:.3g})"
         )
 
+    def to_record(self) -> dict[str, Any]:
+        """The numbers of the answer without its arrays."""
+        names = ("upper", "value", "relative_gap", "proof", "status", "certified", "nodes", "iterations", "cuts", "seconds")
+        return {name: getattr(self, name) for name in names}
+
     def _repr_html_(self) -> str:
         rows = {"upper": self.upper, "value": self.value, "status": self.status}
         return rows_of(rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Kl:
+class Kl(_Row):
     """The divergence D(p || q) and lower bounds on it from moments; an infinite value is None, with a `reason`.
 
     `kl_lower` compares the moment matrices of `features`, `kl_lower_diag` the same in the best diagonal metric.
@@ -117,6 +143,11 @@ class Kl:
             f"Kl(kl={self.kl}, kl_lower={self.kl_lower}, kl_lower_diag={self.kl_lower_diag}, "
             f"features={len(self.features)})"
         )
+
+    def to_record(self) -> dict[str, Any]:
+        """The numbers of the answer without its lists."""
+        names = ("eps", "kl", "kl_lower", "kl_lower_diag", "reason")
+        return {**{name: getattr(self, name) for name in names}, "features": len(self.features)}
 
     def _repr_html_(self) -> str:
         rows = {"D(p||q)": self.kl, "lower": self.kl_lower, "lower, diagonal metric": self.kl_lower_diag}
@@ -137,6 +168,12 @@ class Intervals(np.ndarray):
     status: str
     seconds: float
     reason: Optional[str]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per variable and state: `variable`, `state`, `lower`, `upper`. Needs pandas."""
+        laws = zip(self.variables, self.states)
+        rows = [(i, s, law[s][0], law[s][1]) for i, law in laws for s in range(len(law))]
+        return dataframe([dict(zip(("variable", "state", "lower", "upper"), row)) for row in rows])
 
 
 def intervals_from(raw: dict[str, Any]) -> Intervals:
@@ -166,6 +203,12 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per sample, a column per variable. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.states)
 
     def __repr__(self) -> str:
         return f"Samples(n={len(self)}, kind={self.kind!r}, seed={self.seed})"
