@@ -73,9 +73,11 @@ fn information(p: Interval) -> Interval {
         return ZERO;
     }
     let high = at(p.hi) * at(p.hi).log();
-    match p.lo > 0.0 {
-        true => p * p.log(),
-        false if p.hi < 0.3 => Interval { lo: high.lo, hi: 0.0 },
-        false => Interval { lo: -0.4, hi: high.hi.max(0.0) },
+    if p.lo > 0.0 {
+        p * p.log()
+    } else if p.hi < 0.3 {
+        Interval { lo: high.lo, hi: 0.0 }
+    } else {
+        Interval { lo: -0.4, hi: high.hi.max(0.0) }
     }
 }

@@ -16,16 +16,12 @@ pub(crate) fn read(text: &str, states: &[usize]) -> Result<Vec<(usize, usize)>, 
     let count = whole(first[0])?;
     // A line of its own after a lone number, with an odd number of tokens, is a sample of the dialect of 2010.
     let samples = first.len() == 1 && count > 0 && lines.get(1).is_some_and(|l| l.len() % 2 == 1);
-    let (count, tokens): (usize, Vec<&str>) = match samples {
-        true => {
-            require(lines.len() > count, "there are fewer samples than announced")?;
-            require(
-                (lines[1].len() - 1) / 2 == whole(lines[1][0])?,
-                "a sample has another length than it says",
-            )?;
-            (whole(lines[1][0])?, lines[1][1..].to_vec())
-        }
-        false => (count, lines.concat()[1..].to_vec()),
+    let (count, tokens): (usize, Vec<&str>) = if samples {
+        require(lines.len() > count, "there are fewer samples than announced")?;
+        require((lines[1].len() - 1) / 2 == whole(lines[1][0])?, "a sample has another length than it says")?;
+        (whole(lines[1][0])?, lines[1][1..].to_vec())
+    } else {
+        (count, lines.concat()[1..].to_vec())
     };
     require(tokens.len() / 2 >= count, "there are fewer pairs than announced")?;
     let mut pairs = Vec::new();

@@ -75,10 +75,13 @@ impl Mul for Interval {
 impl Div for Interval {
     type Output = Interval;
     fn div(self, o: Interval) -> Interval {
-        match o.lo > 0.0 || o.hi < 0.0 {
-            true if self == ZERO || o == ONE => self,
-            true => outward([self.lo / o.lo, self.lo / o.hi, self.hi / o.lo, self.hi / o.hi]),
-            false => at(f64::NAN),
+        let apart_from_zero = o.lo > 0.0 || o.hi < 0.0;
+        if !apart_from_zero {
+            at(f64::NAN)
+        } else if self == ZERO || o == ONE {
+            self
+        } else {
+            outward([self.lo / o.lo, self.lo / o.hi, self.hi / o.lo, self.hi / o.hi])
         }
     }
 }

@@ -16,9 +16,10 @@ pub(crate) fn metric_matrix(eta: &[f64], f: &Matrix, eps: f64) -> Result<(Matrix
     let mut reach = vec![0.0; n * n];
     for (k, reach) in reach.iter_mut().enumerate() {
         let (i, j) = (k % n, k / n);
-        let entry = match i == j {
-            true => at(f.at(i, i)) / weights[i] + at(eps) * weights[i].log(),
-            false => at(f.at(i, j)) / (roots[i.min(j)] * roots[i.max(j)]),
+        let entry = if i == j {
+            at(f.at(i, i)) / weights[i] + at(eps) * weights[i].log()
+        } else {
+            at(f.at(i, j)) / (roots[i.min(j)] * roots[i.max(j)])
         };
         (b.data[k], *reach) = entry.middle();
     }

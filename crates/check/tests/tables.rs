@@ -191,9 +191,10 @@ fn bethe_points_are_accepted() {
 
 /// Claims one float on the wrong side of the truth, which nothing may prove.
 fn false_claim(d: usize, exact: Interval, upper: bool) -> Claim {
-    match upper {
-        true => Claim { d, phi_upper: Some(exact.lo.next_down()), ..Default::default() },
-        false => Claim { d, phi_lower: Some(exact.hi.next_up()), ..Default::default() },
+    if upper {
+        Claim { d, phi_upper: Some(exact.lo.next_down()), ..Default::default() }
+    } else {
+        Claim { d, phi_lower: Some(exact.hi.next_up()), ..Default::default() }
     }
 }
 

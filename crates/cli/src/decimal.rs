@@ -28,41 +28,60 @@ pub(crate) fn decimals_for(values: impl IntoIterator<Item = f64>) -> usize {
     (8 - top.log10().floor() as i64).clamp(2, 12) as usize
 }
 
+/// From here on numbers are printed in scientific notation.
+const LARGE: f64 = 1e15;
+/// Most digits after the point for which `x 10^digits` is exact in 128 bits: 53 bits times 10^22.
+const MOST_DECIMALS: usize = 22;
+
 fn display(x: f64, decimals: usize, toward: Toward) -> String {
     if !x.is_finite() {
         return x.to_string();
     }
+    let away = (toward == Toward::Up) == (x > 0.0);
+    if x.abs() >= LARGE {
+        return scientific(x, decimals, away);
+    }
+    let decimals = decimals.min(MOST_DECIMALS);
+    let units = units(x.abs(), decimals, away);
+    let sign = if x < 0.0 && units > 0 { "-" } else { "" };
+    if decimals == 0 {
+        return format!("{sign}{units}");
+    }
+    let one = 10u128.pow(decimals as u32);
+    format!("{sign}{}.{:0decimals$}", units / one, units % one)
+}
+
+/// `x` in units of the last digit, `0 <= x < 2^53`: an exact product, cut or stepped away from zero.
+fn units(x: f64, decimals: usize, away: bool) -> u128 {
+    // x = mantissa / 2^shift.
+    let exponent = (x.to_bits() >> 52) as u32;
+    let fraction = u128::from(x.to_bits() & ((1 << 52) - 1));
+    let (mantissa, shift) =
+        if exponent == 0 { (fraction, 1074) } else { (fraction | 1 << 52, 1075 - exponent) };
+    let product = mantissa * 10u128.pow(decimals as u32);
+    let (whole, is_cut) = match (product.checked_shr(shift), 1u128.checked_shl(shift)) {
+        (Some(whole), Some(one)) => (whole, product & (one - 1) != 0),
+        _ => (0, product != 0),
+    };
+    whole + u128::from(away && is_cut)
+}
+
+/// One digit before the point, `decimals` after it, and an exponent.
+fn scientific(x: f64, decimals: usize, away: bool) -> String {
     // Rust prints exact decimal expansions, and no double has more than 767 significant digits.
     let text = format!("{:.800e}", x.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i64 = exponent.parse().unwrap_or(0);
     let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).map(|b| b - b'0').collect();
-    let away = (toward == Toward::Up) == (x > 0.0);
+    let (digits, carry) = cut(&digits, decimals + 1, away);
+    let tail: String = digits[1..=decimals].iter().map(|d| char::from(b'0' + d)).collect();
     let sign = if x < 0.0 { "-" } else { "" };
-    if exponent >= 15 {
-        let (digits, carry) = cut(&digits, decimals as i64 + 1, away);
-        let tail: String = digits[1..=decimals].iter().map(|d| char::from(b'0' + d)).collect();
-        return format!("{sign}{}.{tail}e{}", digits[0], exponent + i64::from(carry));
-    }
-    // Digits kept: those before the point and `decimals` after it; none when x is smaller than that.
-    let padding = (-exponent).max(0) as usize;
-    let padded: Vec<u8> = std::iter::repeat_n(0, padding).chain(digits).collect();
-    let before = exponent.max(0) + 1;
-    let (digits, carry) = cut(&padded, before + decimals as i64, away);
-    let before = before as usize + usize::from(carry);
-    let text = |part: &[u8]| part.iter().map(|d| char::from(b'0' + d)).collect::<String>();
-    let all_zero = digits.iter().all(|&d| d == 0);
-    let sign = if all_zero { "" } else { sign };
-    match decimals {
-        0 => format!("{sign}{}", text(&digits[..before])),
-        _ => format!("{sign}{}.{}", text(&digits[..before]), text(&digits[before..])),
-    }
+    format!("{sign}{}.{tail}e{}", digits[0], exponent + i64::from(carry))
 }
 
 /// The first `keep` digits, stepped away from zero if asked and if anything is cut off. The flag says
 /// that the step carried into a new leading digit.
-fn cut(digits: &[u8], keep: i64, away: bool) -> (Vec<u8>, bool) {
-    let keep = keep.max(0) as usize;
+fn cut(digits: &[u8], keep: usize, away: bool) -> (Vec<u8>, bool) {
     let mut kept: Vec<u8> = digits.iter().copied().chain(std::iter::repeat(0)).take(keep).collect();
     if !away || digits.iter().skip(keep).all(|&d| d == 0) {
         return (kept, false);

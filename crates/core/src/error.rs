@@ -71,9 +71,10 @@ impl Error {
 /// An amount of memory that can be believed: estimates beyond the address space saturate and say nothing.
 fn needed_size(bytes: u64) -> String {
     const ADDRESS_SPACE: u64 = 1 << 56;
-    match bytes < ADDRESS_SPACE {
-        true => format!("about {}", size(bytes)),
-        false => "more memory than any machine has".into(),
+    if bytes < ADDRESS_SPACE {
+        format!("about {}", size(bytes))
+    } else {
+        "more memory than any machine has".into()
     }
 }
 

@@ -16,10 +16,8 @@ fn random_tables(random: &mut Random, d: usize, scale: f64, zeros: f64) -> Facto
         scope.sort_unstable();
         scope.dedup();
         let size = model.table_size(&scope).unwrap();
-        let entry = |_| match random.unit() < zeros {
-            true => f64::NEG_INFINITY,
-            false => scale * random.between(-1.0, 1.0),
-        };
+        let entry =
+            |_| if random.unit() < zeros { f64::NEG_INFINITY } else { scale * random.between(-1.0, 1.0) };
         let table: Vec<f64> = (0..size).map(entry).collect();
         model.push(&scope, &table).unwrap();
     }
@@ -94,15 +92,79 @@ fn blocks_are_below_brute_force_at_every_stop_and_exact_when_one_block_fits() {
     }
 }
 
+/// Pairwise and some cubic tables over a few variables, dense enough that small blocks leave much between them.
+fn dense_tables(random: &mut Random, d: usize, scale: f64) -> FactorModel {
+    let cardinalities: Vec<usize> = (0..d).map(|_| 2 + random.below(8) / 7).collect();
+    let mut model = FactorModel::with_cardinalities(&cardinalities).unwrap();
+    for i in 0..d {
+        for j in i + 1..d {
+            let third = if random.below(10) == 0 { Some(random.below(d)) } else { None };
+            let mut scope = vec![i, j];
+            scope.extend(third.filter(|k| *k != i && *k != j));
+            let size = model.table_size(&scope).unwrap();
+            let table: Vec<f64> = (0..size).map(|_| scale * random.between(-1.0, 1.0)).collect();
+            model.push(&scope, &table).unwrap();
+        }
+    }
+    model
+}
+
+#[test]
+fn mixtures_of_small_blocks_are_below_brute_force_and_above_single_products() {
+    let mut random = Random(55);
+    let (mut mixed, mut closed, mut open) = (0, 0.0, 0.0);
+    let count = cases(60, 3000);
+    for case in 0..count {
+        let d = 5 + random.below(6);
+        let (scale, eps) = (random.magnitude(0.05, 5.0), random.magnitude(0.1, 10.0));
+        let model = dense_tables(&mut random, d, scale);
+        let exact = phi(&model, eps);
+        let narrow = Settings::default().with_ibound(Some(1 + random.below(2)));
+        let solution = solve(&model, eps, &narrow);
+        let bound = solution.lower.unwrap_or_else(|| panic!("case {case}: {:?}", solution.reason));
+        let rounding = 1e-9 * (scale * (d * d) as f64 + eps * d as f64);
+        assert!(bound.phi() <= exact + rounding, "case {case}: {} > {exact}", bound.phi());
+        let certificate = solution.certificate.as_ref().unwrap();
+        let Some(Witness::Tree(tree)) = &certificate.witness else { continue };
+        assert_eq!(certificate.verify_lower_tables(&model).unwrap(), bound, "case {case}");
+        mixed += 1;
+        // The first part alone is what a single product of blocks would be on it at most.
+        assert!(tree.leaves.len() > 1, "case {case}");
+        let single = solve(&model, eps, &narrow.clone().with_max_iterations(Some(40)));
+        let single = single.lower.map_or(f64::NEG_INFINITY, |b| b.phi());
+        assert!(bound.phi() >= single - rounding, "case {case}: {} below {single}", bound.phi());
+        closed += bound.phi() - single;
+        open += exact - single;
+    }
+    assert!(2 * mixed > count, "{mixed} of {count} are mixtures");
+    assert!(closed > 0.5 * open, "mixtures close {closed} of {open}");
+}
+
+#[test]
+fn a_mixture_holds_both_modes_of_a_magnet() {
+    let mut model = FactorModel::new(24);
+    for i in 0..24 {
+        for j in i + 1..24 {
+            model.push(&[i, j], &[0.2, -0.2, -0.2, 0.2]).unwrap();
+        }
+    }
+    let bound = solve(&model, 1.0, &Settings::default().with_ibound(Some(3))).lower.unwrap();
+    let loaded = zbound::Model::new(zbound::Source::Factors(model));
+    let exact = zbound::exact::exact(&loaded, 1.0, &Settings::default(), &mut Silent).unwrap();
+    let gap = exact.phi - bound.phi();
+    assert!((0.0..0.2).contains(&gap), "gap {gap}: less than log 2 = 0.69, which one mode leaves");
+}
+
 #[test]
 fn blocks_of_a_grid_beat_single_spins_and_stay_below_the_truth() {
     let mut random = Random(52);
     let model = torus(&mut random, 9);
     let solution = solve(&model, 1.0, &Settings::default());
     let bound = solution.lower.unwrap();
-    let Some(Witness::Blocks { blocks, .. }) = &solution.certificate.as_ref().unwrap().witness else {
-        panic!("no blocks");
+    let Some(Witness::Tree(tree)) = &solution.certificate.as_ref().unwrap().witness else {
+        panic!("no mixture");
     };
+    let Some(Some(Witness::Blocks { blocks, .. })) = tree.leaves.first() else { panic!("no blocks") };
     assert!(blocks.len() > 1 && blocks.len() < 20, "{}", blocks.len());
     let wide = Settings::default().with_memory_limit(4 << 30);
     let model_for_exact = zbound::Model::new(zbound::Source::Factors(model.clone()));

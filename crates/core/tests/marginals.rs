@@ -154,23 +154,23 @@ fn brackets_hold_the_truth_by_every_method() {
     for case in 0..cases(60, 1000) {
         let scale = random.magnitude(0.1, 5.0);
         let spins = random.below(2) == 0;
-        let model = match spins {
-            true => {
-                let d = 2 + random.below(5);
-                Model::from(random_ising(&mut random, d, scale))
-            }
-            false => Model::new(Source::Factors(random_tables(&mut random, scale))),
+        let model = if spins {
+            let d = 2 + random.below(5);
+            Model::from(random_ising(&mut random, d, scale))
+        } else {
+            Model::new(Source::Factors(random_tables(&mut random, scale)))
         };
         let model = with_random_evidence(&mut random, model);
         let Some(truth) = Truth::of(&model, 0.7) else { continue };
-        let lists: &[&[Method]] = match spins {
-            true => &[
+        let lists: &[&[Method]] = if spins {
+            &[
                 &[Method::MeanField, Method::Trw],
                 &[Method::Quantum, Method::MeanField],
                 &[Method::Trw],
                 &[Method::Exact, Method::Trw],
-            ],
-            false => &[&[Method::Wmb], &[Method::MeanField, Method::Wmb], &[Method::MeanField]],
+            ]
+        } else {
+            &[&[Method::Wmb], &[Method::MeanField, Method::Wmb], &[Method::MeanField]]
         };
         let mut request = MarginalsRequest::default();
         request.bound.eps = 0.7;

@@ -32,10 +32,7 @@ fn random_tables(random: &mut Random, d: usize, zeros: f64) -> FactorModel {
         scope.sort_unstable();
         scope.dedup();
         let size = model.table_size(&scope).unwrap();
-        let entry = |_| match random.unit() < zeros {
-            true => f64::NEG_INFINITY,
-            false => random.between(-2.0, 2.0),
-        };
+        let entry = |_| if random.unit() < zeros { f64::NEG_INFINITY } else { random.between(-2.0, 2.0) };
         let table: Vec<f64> = (0..size).map(entry).collect();
         model.push(&scope, &table).unwrap();
     }

@@ -42,9 +42,8 @@ fn model(random: &mut Random) -> FactorModel {
             }
         }
         let size = scope.iter().map(|&v| states[v]).product();
-        let entry = |random: &mut Random| match has_zeros && random.below(4) == 0 {
-            true => f64::NEG_INFINITY,
-            false => scale * random.unit(),
+        let entry = |random: &mut Random| {
+            if has_zeros && random.below(4) == 0 { f64::NEG_INFINITY } else { scale * random.unit() }
         };
         let table: Vec<f64> = (0..size).map(|_| entry(random)).collect();
         model.push(&scope, &table).unwrap();

@@ -16,8 +16,9 @@ use zbound::{Alphabet, Method, Model};
 use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
-auto takes one exact elimination where that fits the limits. Otherwise every interval comes from proved bounds on log Z
-with the variable fixed to each of its states, in rounds: intervals shrink as long as the time limit allows.
+auto takes one exact elimination where that fits the limits. Otherwise every interval comes from what is round its
+variable (neighbourhoods), and from proved bounds on log Z with the variable fixed to each of its states, in rounds:
+intervals shrink as long as the time limit allows.
 
 Examples:
   zbound marginals model.json
@@ -173,6 +174,9 @@ fn render(record: &MarginalsRecord, letters: &Letters) -> String {
         text += &format!("{reason}\n");
     }
     let mut methods: Vec<&str> = record.methods.iter().copied().map(Method::name).collect();
+    if record.neighbourhoods {
+        methods.insert(0, "neighbourhoods");
+    }
     if methods.is_empty() {
         methods.push("auto");
     }

@@ -6,7 +6,7 @@ use super::limits::{Cost, Limits};
 use super::tables;
 use super::verify::{CUSHION, check_eps};
 use crate::error::{Error, Result};
-use crate::model::{FactorModel, Model};
+use crate::model::{FactorModel, Model, Source};
 
 impl Certificate {
     /// Proves an upper bound on `eps log Z` of factor tables (on `max f` when eps is 0) from a [`Form::Tables`].
@@ -28,6 +28,9 @@ impl Certificate {
         let Some(witness) = &self.witness else {
             return Err(Error::Certificate("there is no witness, so no lower bound".into()));
         };
+        if let Witness::Tree(tree) = witness {
+            return tree.lower(&Model::new(Source::Factors(model.clone())), self.eps, &Limits::default());
+        }
         witness.bound_tables(model, self.eps, &Limits::default())
     }
 

@@ -13,7 +13,7 @@ use crate::tables::reduce::{Reduction, restrict, without_barren};
 
 /// Models up to this size are enumerated whenever they are polynomials: it takes milliseconds
 /// and gives the moments of all pairs.
-const ALWAYS_ENUMERATE: usize = 16;
+pub(super) const ALWAYS_ENUMERATE: usize = 16;
 /// Seconds per table entry of log Z alone, of the sweep back, and of the maximum, on one core of 2020s make
 /// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
 const SUM_SECONDS: f64 = 1.5e-9;
@@ -23,6 +23,8 @@ const MAXIMUM_SECONDS: f64 = 3.0e-9;
 const BUCKET_SECONDS: f64 = 2e-6;
 /// Seconds per state of enumeration with moments: K30 takes a second.
 const STATE_SECONDS: f64 = 1e-9;
+/// ... and of log Z alone, on one thread: 2^32 states take a second.
+const STATE_SUM_SECONDS: f64 = 2.5e-10;
 /// Entries beyond which interchangeable variables are looked for: a second or two.
 const COUNTING_ENTRIES: f64 = 1e9;
 /// Work units per second: [`Cost::operations`] is in units of ten nanoseconds.
@@ -142,7 +144,7 @@ pub(crate) fn choose(
     let enumerable = d <= MAX_SPINS && model.is_binary();
     let polynomial = if enumerable { model.polynomial().ok() } else { None };
     if let (true, Some(f)) = (d <= ALWAYS_ENUMERATE, &polynomial) {
-        return Ok((Choice::Enumerate(Box::new(f.clone())), enumeration(d, settings)));
+        return Ok((Choice::Enumerate(Box::new(f.clone())), enumeration(d, wanted, settings)));
     }
     let log_z_alone = (wanted == Wanted::LOG_Z).then_some(eps);
     let mut planned = Planned::new(&model.factors()?, log_z_alone, settings.seed, stop)?;
@@ -150,16 +152,18 @@ pub(crate) fn choose(
     let cost = planned.cost(wanted);
     let fits = cost.bytes <= settings.memory_limit;
     match polynomial {
-        Some(f) if !fits || enumeration(d, settings).seconds < cost.seconds => {
-            Ok((Choice::Enumerate(Box::new(f)), enumeration(d, settings)))
+        Some(f) if !fits || enumeration(d, wanted, settings).seconds < cost.seconds => {
+            Ok((Choice::Enumerate(Box::new(f)), enumeration(d, wanted, settings)))
         }
         _ => Ok((Choice::Eliminate(Box::new(planned)), cost)),
     }
 }
 
-fn enumeration(d: usize, settings: &Settings) -> Cost {
+fn enumeration(d: usize, wanted: Wanted, settings: &Settings) -> Cost {
     let states = (d as f64).exp2();
-    let seconds = states * STATE_SECONDS;
+    // Blocks are independent, and threads share them evenly.
+    let sum = STATE_SUM_SECONDS / settings.threads.max(1) as f64;
+    let seconds = states * if wanted == Wanted::LOG_Z { sum } else { STATE_SECONDS };
     Cost {
         algorithm: Algorithm::Enumeration,
         operations: seconds * OPERATIONS_PER_SECOND,
@@ -219,7 +223,9 @@ impl<'m> Estimator<'m> {
     /// # Errors
     /// None for models built by this library.
     pub(crate) fn log_z(self) -> Result<Cost> {
-        let Choice::Eliminate(planned) = self.choice else { return Ok(self.cost) };
+        let Choice::Eliminate(planned) = self.choice else {
+            return Ok(enumeration(self.model.d(), Wanted::LOG_Z, self.settings));
+        };
         let model = &planned.reduction.model;
         let is_dear = planned.plan.as_ref().is_none_or(|plan| plan.entries > COUNTING_ENTRIES);
         let is_counted = is_dear && counted(model, 1.0)?.is_some();

@@ -277,11 +277,10 @@ impl Upward {
 
     /// `eps log sum_x exp(f/eps)` with the constant, and its enclosure.
     pub(crate) fn total(&self, eps: f64, constant: f64) -> (f64, Enclosure) {
-        match self.log_sum == f64::NEG_INFINITY {
-            true => (self.log_sum, self.bounds),
-            false => {
-                (eps * self.log_sum + self.offset + constant, self.bounds.plus(Enclosure::point(constant)))
-            }
+        if self.log_sum == f64::NEG_INFINITY {
+            (self.log_sum, self.bounds)
+        } else {
+            (eps * self.log_sum + self.offset + constant, self.bounds.plus(Enclosure::point(constant)))
         }
     }
 

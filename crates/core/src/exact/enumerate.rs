@@ -1,7 +1,7 @@
 //! Enumeration of all 2^d states, block by block.
 //!
-//! Two passes over blocks of up to 2^16 states (see `layout.rs`): the first finds `max f`, the
-//! second adds up `exp((f - max f)/eps)`. In the factored layout the sum over a block is
+//! Two passes over blocks of up to 2^16 states (see `layout.rs`): the first finds `max f`, or for log Z alone a level not
+//! far below it, the second adds up `exp((f - max f)/eps)`. In the factored layout the sum over a block is
 //! `u^T W v` with W shared by all blocks, so the second pass is one matrix product (three with
 //! moments) and no state has an exponential of its own.
 //!
@@ -9,7 +9,7 @@
 //! the same bits for any number of threads.
 
 use super::layout::{BlockWalk, Layout};
-use super::maximum::find_maximum;
+use super::maximum::{find_level, find_maximum};
 use super::moments::{Moments, Tally};
 use super::rounding::{CompensatedSum, Enclosure, U};
 use super::vector::{EXP_ULPS, exp, exp_all, max_of};
@@ -25,7 +25,7 @@ pub const MAX_SPINS: usize = 40;
 
 /// Blocks per matrix product.
 const BATCH: usize = 64;
-/// A block whose upper bound lies this far (in units of eps) below the maximum is left out; all
+/// A block whose upper bound lies this far (in units of eps) below the level, which some state reaches, is left out; all
 /// such blocks together weigh less than `2^40 e^-200 < 1e-74` of the largest state.
 const NEGLIGIBLE: f64 = 200.0;
 /// The factored layout is used while no block's upper bound exceeds the maximum by more than
@@ -41,7 +41,7 @@ pub(crate) struct Enumeration {
     pub(crate) log_z: f64,
     /// Encloses `log_z` of the polynomial, its uncertainty not included.
     pub(crate) bounds: Enclosure,
-    /// The largest value of f found and the number of the state, bit i set for `x_i = +1`.
+    /// The number of a state of large f, bit i set for `x_i = +1`: of the largest when moments are asked for.
     pub(crate) argmax: u64,
     /// Means, pair moments and `E (f - max f)`, when asked for.
     pub(crate) moments: Option<Moments>,
@@ -70,7 +70,11 @@ pub(crate) fn enumerate(
     }
     let mut layout = Layout::new(f, false);
     let mut workers = Workers::new(threads, monitor)?;
-    let mut top = find_maximum(&layout, &mut workers)?;
+    let mut top = if want_moments {
+        find_maximum(&layout, &mut workers)?
+    } else {
+        find_level(f, &layout, &mut workers)?
+    };
     if layout.is_factored() && (top.bound - top.value) / eps > EXCESS {
         layout = Layout::new(f, true);
         top = find_maximum(&layout, &mut workers)?;

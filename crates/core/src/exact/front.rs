@@ -2,7 +2,7 @@
 
 use super::answer::Exact;
 use super::checks::{check_range, check_tables, check_temperature, require, start};
-use super::choose::{Choice, Planned, choose};
+use super::choose::{ALWAYS_ENUMERATE, Choice, Planned, choose};
 use super::cost::{Algorithm, Cost, Wanted};
 use super::eliminate::Elimination;
 use super::enumerate::enumerate;
@@ -94,7 +94,7 @@ impl<'m> Prepared<'m> {
         let mut answer = match choice {
             Choice::Enumerate(f) => {
                 announce(&cost, monitor);
-                by_enumeration(&f, eps, settings, monitor)?
+                by_enumeration(&f, eps, wanted, settings, monitor)?
             }
             Choice::Eliminate(planned) => {
                 let factors = model.factors()?;
@@ -125,10 +125,23 @@ impl<'m> Prepared<'m> {
     }
 }
 
-fn by_enumeration(f: &Polynomial, eps: f64, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Exact> {
+fn by_enumeration(
+    f: &Polynomial,
+    eps: f64,
+    wanted: Wanted,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<Exact> {
     check_range(f.coefficients().map(|(_, v)| v.abs()).sum(), eps)?;
     let d = f.d();
-    let found = enumerate(f, eps, true, settings.threads, monitor)?;
+    // Next to nothing on a small model, and then all of the answer is there.
+    let want_moments = wanted != Wanted::LOG_Z || d <= ALWAYS_ENUMERATE;
+    let found = enumerate(f, eps, want_moments, settings.threads, monitor)?;
+    if !want_moments {
+        let mut answer = Exact::new(&vec![2; d], eps, found.log_z, found.bounds.widened(f.uncertainty()));
+        answer.states_or_width = 1 << d;
+        return Ok(answer);
+    }
     let best: Vec<u32> = (0..d).map(|i| (found.argmax >> i & 1) as u32).collect();
     let (means, pairwise, energy) =
         found.moments.map_or_else(Default::default, |m| (m.means, m.pairs, m.energy));

@@ -122,9 +122,10 @@ pub fn info(model: &Model) -> Result<Info> {
 /// Width of the best order found.
 fn width(graph: &Graph) -> usize {
     let found = search(graph, 0, &mut || false);
-    match found.cost == f64::INFINITY {
-        true => frontier(&graph.neighbours, &found.order),
-        false => Plan::new(graph, &vec![2; graph.len()], found.order).width,
+    if found.cost == f64::INFINITY {
+        frontier(&graph.neighbours, &found.order)
+    } else {
+        Plan::new(graph, &vec![2; graph.len()], found.order).width
     }
 }
 

@@ -47,9 +47,10 @@ impl Layout {
             .collect();
         let (in_a, in_b) = ((1u64 << a) - 1, ((1u64 << b) - 1) << a);
         let forbids = |m: u64| m & in_a != 0 && m & in_b != 0 && m >> (a + b) != 0;
-        match plain || terms.iter().any(|t| forbids(t.0)) {
-            true => Self::split(d, d.min(PLAIN), 0, &terms),
-            false => Self::split(d, a, b, &terms),
+        if plain || terms.iter().any(|t| forbids(t.0)) {
+            Self::split(d, d.min(PLAIN), 0, &terms)
+        } else {
+            Self::split(d, a, b, &terms)
         }
     }
 

@@ -18,6 +18,7 @@ mod front;
 mod info;
 mod join;
 mod laws;
+pub(crate) mod layers;
 mod layout;
 mod maximum;
 mod moments;

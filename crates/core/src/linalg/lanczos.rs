@@ -1,6 +1,6 @@
 //! The smallest eigenvalue of a large symmetric matrix by Lanczos' method.
 
-use super::{Eigen, EigenWork, Square, eigh};
+use super::{Eigen, EigenWork, Square, dot, eigh, norm};
 use crate::deadline::Deadline;
 
 /// An approximate smallest eigenpair.
@@ -79,22 +79,6 @@ fn ritz(alpha: &[f64], beta: &[f64]) -> Option<(f64, Vec<f64>)> {
     let mut eigen = Eigen::default();
     eigh(&t, &mut eigen, &mut EigenWork::default())
         .then(|| (eigen.values[0], eigen.vectors.column(0).to_vec()))
-}
-
-/// `<a, b>` in eight running sums, which the processor adds side by side.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a_blocks, b_blocks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest = a_blocks.remainder().iter().zip(b_blocks.remainder());
-    let tail: f64 = rest.map(|(a, b)| a * b).sum();
-    let mut sums = [0.0; 8];
-    for (a, b) in a_blocks.zip(b_blocks) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(s, (a, b))| *s += a * b);
-    }
-    sums.iter().sum::<f64>() + tail
-}
-
-pub(crate) fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Limited-memory BFGS with optional lower bounds on the variables.
 
+use super::dot;
 use std::collections::VecDeque;
 
 /// Sufficient decrease of the line search.
@@ -172,10 +173,6 @@ impl History {
         q.iter_mut().for_each(|q| *q = -*q);
         q
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod small_eigen;
 mod square;
 pub(crate) mod symmetric;
 mod tiled;
+mod vector;
 mod wright_omega;
 
 pub(crate) use cholesky::Cholesky;
@@ -24,4 +25,5 @@ pub use multiply::prepare;
 pub(crate) use power::{dominant, power_norm};
 pub use square::Square;
 pub(crate) use tiled::Tiled;
+pub(crate) use vector::{dot, longest_step, norm};
 pub use wright_omega::wright_omega;

@@ -1,10 +1,13 @@
 //! The few dense kernels the solver needs, on one thread so that results never depend on load.
 
 use super::Square;
+use super::lanczos::smallest;
+use crate::deadline::Deadline;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::linalg::{matmul, triangular_inverse};
-use faer::{Accum, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// `out = a b`; transposes are made with the views.
 pub(crate) fn multiply(out: &mut Square, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
@@ -78,24 +81,69 @@ pub(crate) fn clear_diagonal(a: &mut Square) {
     a.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v = 0.0);
 }
 
-/// The largest `t <= 1`, up to a factor, for which `a + t b` is positive definite; `a` must be.
+/// Lanczos steps for the eigenvalue that limits a step: more than enough for one percent.
+const LANCZOS_STEPS: usize = 75;
+/// Error of that eigenvalue, which is below -1 whenever it limits anything.
+const LANCZOS_TOL: f64 = 0.01;
+
+/// The largest `t <= 1`, up to a percent, for which `a + t b` is positive definite; `a` must be.
+///
+/// With `a = L L^T` it is `-1 / lambda_min(L^-1 b L^-T)`. **Cost** one to three Cholesky factorisations.
 pub(crate) fn step_to_boundary(a: &Square, b: &Square) -> f64 {
     let feasible = |t: f64| cholesky(&mut plus(a, t, b));
     if feasible(1.0) {
         return 1.0;
     }
-    let (mut inside, mut outside) = (0.0, 1.0);
-    // Seven halvings fix the step to 1 % of the longest; later ones only run while nothing fits.
-    for round in 0..60 {
-        let middle = 0.5 * (inside + outside);
-        if feasible(middle) {
-            inside = middle;
-        } else {
-            outside = middle;
+    let mut factor = a.clone();
+    if !cholesky(&mut factor) {
+        return 0.0;
+    }
+    let n = a.n();
+    let lower = factor.view();
+    let mut image = vec![0.0; n];
+    let mut scaled = |x: &[f64], out: &mut [f64]| {
+        image.copy_from_slice(x);
+        let column = MatMut::from_column_major_slice_mut(&mut image, n, 1);
+        solve_upper_triangular_in_place(lower.transpose(), column, Par::Seq);
+        super::multiply::square_times(b, &image, 1, 1.0, out);
+        solve_lower_triangular_in_place(lower, MatMut::from_column_major_slice_mut(out, n, 1), Par::Seq);
+    };
+    let start = (0..n).map(|k| 1.0 + 0.5 * (k as f64).sin()).collect();
+    let unlimited = Deadline::default();
+    let Some(pair) = smallest(&mut scaled, start, LANCZOS_TOL, LANCZOS_STEPS, &unlimited) else { return 0.0 };
+    // A start without a part along the eigenvector would overlook it: the step is tried.
+    let mut t = (1.0 / (pair.residual - pair.value).max(1.0)) * (1.0 - LANCZOS_TOL);
+    for _ in 0..60 {
+        if feasible(t) {
+            return t;
         }
-        if round >= 6 && inside > 0.0 {
-            break;
+        t *= 0.75;
+    }
+    0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_end_just_inside_the_cone() {
+        for (n, seed) in [(1, 1), (2, 2), (9, 3), (40, 4), (120, 5)] {
+            let wave = |k: usize| ((k * k + seed * k) as f64 * 12.9898).sin();
+            let mut b = Square::from_column_major(n, (0..n * n).map(wave).collect());
+            b.symmetrize();
+            b.data_mut()[0] -= 3.0;
+            let mut a = Square::identity(n);
+            a.data_mut().iter_mut().step_by(n + 1).enumerate().for_each(|(k, v)| *v += k as f64);
+            let t = step_to_boundary(&a, &b);
+            assert!(t < 1.0 && cholesky(&mut plus(&a, t, &b)), "n = {n}: {t} is outside");
+            assert!(!cholesky(&mut plus(&a, 1.05 * t, &b)), "n = {n}: {t} is not the boundary");
         }
     }
-    inside
+
+    #[test]
+    fn steps_that_stay_inside_are_full() {
+        let a = Square::identity(5);
+        assert_eq!(step_to_boundary(&a, &a), 1.0);
+    }
 }

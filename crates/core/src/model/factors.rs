@@ -1,7 +1,7 @@
 //! Factor tables: the form in which elimination works, hard zeros included.
 
+use super::collect::Collector;
 use super::polynomial::Polynomial;
-use super::varset::VarSet;
 use crate::error::{Error, Result};
 
 /// A product of tables in the log domain, `f(x) = c + sum_k table_k[x_{scope_k}]`, entries in
@@ -259,7 +259,9 @@ impl FactorModel {
                 "the model has zero table entries (hard constraints), which no polynomial has; exact methods handle them".into(),
             ));
         }
-        let mut coefficients = vec![(VarSet::EMPTY, self.constant)];
+        let mut sums = Collector::new(self.d());
+        sums.add(&[], self.constant)?;
+        let mut members = Vec::new();
         let (mut scale, mut arity, mut dropped) = (self.constant.abs(), 0, 0.0);
         for factor in self.factors() {
             let size = factor.table.len();
@@ -284,16 +286,17 @@ impl FactorModel {
                     dropped += v.abs();
                     continue;
                 }
-                let members = (0..factor.scope.len()).filter(|p| k >> p & 1 == 1);
-                coefficients.push((members.map(|p| factor.scope[p] as usize).collect(), v));
+                members.clear();
+                let inside = (0..factor.scope.len()).filter(|p| k >> p & 1 == 1);
+                members.extend(inside.map(|p| factor.scope[p] as usize));
+                sums.add(&members, v)?;
             }
         }
         // Each coefficient of a factor errs by arity roundings of at most `magnitude / size`, and
         // adding it to those of the other factors rounds the sum once per factor; over the `size`
         // coefficients of every factor that is `scale` each. EPSILON is two roundings.
         let rounding = (arity + self.len() + 3) as f64 * f64::EPSILON * scale + 2.0 * dropped;
-        Polynomial::from_coefficients(self.d(), coefficients)?
-            .with_uncertainty((self.uncertainty + rounding).next_up())
+        sums.finish()?.with_uncertainty((self.uncertainty + rounding).next_up())
     }
 
     /// `f(x)` at spins `x` of a model whose variables are all spins, possibly `-inf`.
@@ -349,6 +352,7 @@ impl From<&Polynomial> for FactorModel {
 mod tests {
     use super::*;
     use crate::model::Ising;
+    use crate::model::VarSet;
 
     #[test]
     fn tables_of_a_polynomial_have_its_values() {

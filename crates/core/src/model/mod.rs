@@ -1,5 +1,6 @@
 //! The function f: pairwise models, polynomials, factor tables, and the model as loaded.
 
+mod collect;
 mod factors;
 pub mod generate;
 mod ising;

@@ -1,5 +1,6 @@
 //! The general multilinear polynomial on the cube.
 
+use super::collect::Collector;
 use super::ising::{Ising, check_permutation, check_signs};
 use super::varset::VarSet;
 use crate::error::{Error, Result};
@@ -63,23 +64,14 @@ impl Polynomial {
         d: usize,
         coefficients: impl IntoIterator<Item = (VarSet, f64)>,
     ) -> Result<Self> {
-        let mut sum = std::collections::BTreeMap::new();
+        let mut sums = Collector::new(d);
+        let mut members = Vec::new();
         for (set, value) in coefficients {
-            *sum.entry(set).or_insert(0.0) += value;
+            members.clear();
+            members.extend(set.iter());
+            sums.add(&members, value)?;
         }
-        let (mut constant, mut fields, mut couplings, mut terms) =
-            (0.0, vec![0.0; d], Vec::new(), Vec::new());
-        for (set, value) in sum {
-            let members: Vec<usize> = set.iter().take(3).collect();
-            match members[..] {
-                [] => constant = value,
-                [i] if i >= d => return Err(Error::Model(format!("term {set} is out of range for d = {d}"))),
-                [i] => fields[i] = value,
-                [i, j] => couplings.push((i, j, value)),
-                _ => terms.push((set, value)),
-            }
-        }
-        Polynomial::new(Ising::new(d, &fields, &couplings)?.with_constant(constant)?, terms)
+        sums.finish()
     }
 
     /// The same polynomial with `max_x |f_true - f|` set to `uncertainty`.

@@ -2,6 +2,7 @@
 
 mod bethe;
 mod combined;
+pub(crate) mod cuts;
 pub(crate) mod forest;
 mod logdet;
 mod mean_field;
@@ -14,6 +15,7 @@ mod wmb;
 
 pub use bethe::Bethe;
 pub use combined::Combined;
+pub(crate) use combined::{CombinedStart, combined_from};
 pub use logdet::LogDet;
 pub use mean_field::MeanField;
 pub(crate) use mean_field::quick as quick_mean_field;

@@ -1,10 +1,10 @@
 //! One model at one temperature, and what a method makes of it.
 
-use super::layers::Layers;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
 use super::report::Report;
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
+use crate::exact::layers::Layers;
 use crate::exact::{self, Exact, Wanted, entry_bracket};
 use crate::features::{FeatureSpec, Features};
 use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};

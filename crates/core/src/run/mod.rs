@@ -6,11 +6,11 @@ mod convex;
 pub(crate) mod cost;
 mod driver;
 mod job;
-mod layers;
 mod plan;
 mod portfolio;
 mod report;
 mod scan;
+mod shape;
 
 pub use driver::bound;
 pub(crate) use job::{certified_exact, free_sets};

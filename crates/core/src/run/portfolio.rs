@@ -2,10 +2,11 @@
 
 use super::cost::{self, Estimate};
 use super::job::{Job, Outcome};
-use super::layers::Layers;
+use super::shape::{Shape, Step};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
+use crate::exact::layers::Layers;
 use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
@@ -37,107 +38,6 @@ const QUICK: (f64, f64) = (0.05, 0.2);
 
 /// Time left, in seconds, below which no further round is begun.
 const LAST_ROUND_SECS: f64 = 0.2;
-
-/// Edges per spin above which a graph counts as dense: a tree carries d - 1 of the m edges, so that bounds made of
-/// trees work with couplings m/(d - 1) times as large.
-const DENSITY: usize = 4;
-
-/// Spins up to which the combined bound is worth its time: dense and sparse graphs.
-const COMBINED_SPINS: (usize, usize) = (2000, 400);
-
-/// Spins up to which log-det is worth its factorisations.
-const LOGDET_SPINS: usize = 250;
-
-/// Spins up to which a quantum bound is a matter of a tenth of a second.
-const QUICK_SPINS: usize = 300;
-
-/// Features of a model with larger terms up to which its quantum bound takes seconds.
-const TERM_FEATURES: usize = 400;
-
-/// Spins up to which mini-buckets hold a useful part of a dense graph.
-const DENSE_BUCKETS: usize = 120;
-
-/// Spins up to which splitting a dense model gains more than a better bound of the whole: at 60 it takes a third off
-/// the width that the combined bound leaves in the same time.
-const BRANCH_SPINS: usize = 120;
-
-/// What kind of model it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Pairwise with few edges per spin.
-    Sparse,
-    /// Pairwise with many.
-    Dense,
-    /// Larger terms, hard zeros, or more than two states.
-    Tables,
-}
-
-/// What the choice of methods looks at.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    kind: Kind,
-    d: usize,
-    /// Features of the smallest moment matrix, when f is a polynomial.
-    features: Option<usize>,
-}
-
-impl Shape {
-    fn of(job: &Job<'_>) -> Result<Self> {
-        let d = job.model.d();
-        let Some(f) = job.polynomial()? else { return Ok(Shape { kind: Kind::Tables, d, features: None }) };
-        let kind = match f.as_ising() {
-            Some(f) if f.edges().len() <= DENSITY * d => Kind::Sparse,
-            Some(_) => Kind::Dense,
-            None => Kind::Tables,
-        };
-        Ok(Shape { kind, d, features: Some(1 + d + f.terms().len()) })
-    }
-
-    /// Something of each side within a fraction of a second.
-    fn quick(self) -> [Method; 2] {
-        let upper = match self.kind {
-            Kind::Tables => Method::Wmb,
-            Kind::Dense if self.d <= QUICK_SPINS => Method::Quantum,
-            Kind::Sparse | Kind::Dense => Method::Trw,
-        };
-        [Method::MeanField, upper]
-    }
-
-    /// The methods that pay, in order.
-    fn steps(self) -> Vec<Step> {
-        let d = self.d;
-        let steps = match self.kind {
-            Kind::Sparse => vec![
-                (true, (Method::Wmb, 0.4)),
-                (true, (Method::Bethe, 0.2)),
-                (true, (Method::MeanField, 0.25)),
-                (d > COMBINED_SPINS.1, (Method::Trw, 0.2)),
-                (d <= COMBINED_SPINS.1, (Method::Combined, 0.6)),
-                (true, (Method::Wmb, 1.0)),
-            ],
-            Kind::Dense => vec![
-                (true, (Method::Quantum, 0.4)),
-                (true, (Method::MeanField, if d <= BRANCH_SPINS { 0.08 } else { 0.15 })),
-                (true, (Method::Bethe, 0.15)),
-                (d > COMBINED_SPINS.0, (Method::Trw, 0.2)),
-                (d <= LOGDET_SPINS, (Method::LogDet, 0.3)),
-                (d <= DENSE_BUCKETS, (Method::Wmb, 0.05)),
-                (d <= COMBINED_SPINS.0, (Method::Combined, if d <= BRANCH_SPINS { 0.15 } else { 1.0 })),
-                (d <= BRANCH_SPINS, (Method::Branch, 1.0)),
-            ],
-            Kind::Tables => vec![
-                (true, (Method::Wmb, 0.5)),
-                (true, (Method::MeanField, 0.3)),
-                (self.features.is_some_and(|n| n <= TERM_FEATURES), (Method::Quantum, 0.4)),
-                (true, (Method::Wmb, 1.0)),
-            ],
-        };
-        steps.into_iter().filter(|(pays, _)| *pays).map(|(_, step)| step).collect()
-    }
-}
-
-/// One method and the share of the time left that it may take.
-type Step = (Method, f64);
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -327,8 +227,9 @@ impl Portfolio {
             self.results.push(new);
         } else {
             // Time may stop the second run short of the first, but the first did not end by itself.
-            let status = new.0.status;
-            self.results[at].0.status = status;
+            if new.0.certified {
+                self.results[at].0.status = new.0.status;
+            }
         }
     }
 

@@ -182,9 +182,10 @@ fn outcome(request: &BoundRequest, results: &[MethodRecord], best_upper: Option<
     }
     // A certified result without an upper bound on a model without states: log Z = -infinity.
     let impossible = |r: &MethodRecord| r.certified && r.log_z.lower.is_none() && r.log_z.upper.is_none();
-    let met = match request.is_explicit() {
-        true => results.iter().all(|r| is_met(request, r)),
-        false => best_upper.is_some() || results.iter().any(impossible),
+    let met = if request.is_explicit() {
+        results.iter().all(|r| is_met(request, r))
+    } else {
+        best_upper.is_some() || results.iter().any(impossible)
     };
     if met { Outcome::Complete } else { Outcome::Incomplete }
 }

@@ -16,5 +16,5 @@ mod terms;
 pub(crate) use population::Effort;
 pub(crate) use spins::best_spins;
 pub use spins::spins;
-pub(crate) use states::best_states;
 pub use states::{Found, search};
+pub(crate) use states::{best_states, modes};

@@ -93,8 +93,9 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         }
     }
 
-    /// The best assignment found before the effort is spent, the runs agree, or `monitor` stops the search.
-    pub(super) fn search(mut self, starts: &[Vec<u32>], monitor: &mut Monitor<'_>) -> Elite {
+    /// The best assignments found before the effort is spent, the runs agree, or `monitor` stops the search; best first,
+    /// at least one.
+    pub(super) fn search(mut self, starts: &[Vec<u32>], monitor: &mut Monitor<'_>) -> Vec<Elite> {
         let logs = LogUniform::new();
         let threads = self.effort.threads.min(LANES);
         let build = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
@@ -121,7 +122,7 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
                 break;
             }
         }
-        self.elites.swap_remove(0)
+        self.elites
     }
 
     /// Starts and the local maxima above them join the pool.
@@ -142,10 +143,8 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
     fn breed(&self, generation: usize, lane: usize, sweeps: usize) -> Run<L> {
         let mut random = Random::new(self.effort.seed, (generation * LANES + lane) as u64);
         let scratch = lane.is_multiple_of(2) || self.elites.is_empty();
-        let (start, heat) = match scratch {
-            true => (self.uniform(&mut random), 1.0),
-            false => (self.child(&mut random), CHILD_HEAT),
-        };
+        let (start, heat) =
+            if scratch { (self.uniform(&mut random), 1.0) } else { (self.child(&mut random), CHILD_HEAT) };
         let schedule = Schedule { hot: self.cold.max(heat * self.hot), cold: self.cold, sweeps };
         Run::new(self.landscape.clone(), &start, schedule, random, self.least)
     }

@@ -1,5 +1,6 @@
 //! Assignments of spins: polynomials and pairwise models.
 
+use super::anneal::Elite;
 use super::pairs::Pairs;
 use super::population::{Effort, Population};
 use super::terms::Monomials;
@@ -40,9 +41,19 @@ pub(crate) fn best_spins(
 ) -> Vec<i8> {
     let states = |x: &Vec<i8>| x.iter().map(|&s| u32::from(s > 0)).collect();
     let starts: Vec<Vec<u32>> = starts.iter().map(states).collect();
-    let found = match f.as_ising() {
-        Some(ising) => Population::new(&Pairs::new(ising), effort).search(&starts, monitor),
-        None => Population::new(&Monomials::new(f), effort).search(&starts, monitor),
-    };
-    found.states.into_iter().map(|s| if s == 1 { 1 } else { -1 }).collect()
+    let best = elites(f, &starts, effort, monitor).swap_remove(0);
+    best.states.into_iter().map(|s| if s == 1 { 1 } else { -1 }).collect()
+}
+
+/// The best assignments, best first, at least one; state 1 is spin +1.
+pub(super) fn elites(
+    f: &Polynomial,
+    starts: &[Vec<u32>],
+    effort: Effort,
+    monitor: &mut Monitor<'_>,
+) -> Vec<Elite> {
+    match f.as_ising() {
+        Some(ising) => Population::new(&Pairs::new(ising), effort).search(starts, monitor),
+        None => Population::new(&Monomials::new(f), effort).search(starts, monitor),
+    }
 }

@@ -1,7 +1,7 @@
 //! Assignments of states: factor tables of any arity and cardinality, hard zeros.
 
 use super::population::{Effort, Population};
-use super::spins::best_spins;
+use super::spins;
 use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
@@ -60,16 +60,30 @@ pub(crate) fn best_states(
     effort: Effort,
     monitor: &mut Monitor<'_>,
 ) -> Found {
+    let states = elites(model, starts, effort, monitor).swap_remove(0);
+    Found { value: model.value_of(&states), states }
+}
+
+/// Several good assignments of positive weight with their values, best first.
+pub(crate) fn modes(model: &FactorModel, effort: Effort, monitor: &mut Monitor<'_>) -> Vec<(Vec<u32>, f64)> {
+    let found = elites(model, &[], effort, monitor);
+    let valued = found.into_iter().map(|states| (model.value_of(&states), states));
+    valued.filter(|(value, _)| value.is_finite()).map(|(value, states)| (states, value)).collect()
+}
+
+/// The best assignments, best first, at least one.
+fn elites(
+    model: &FactorModel,
+    starts: &[Vec<u32>],
+    effort: Effort,
+    monitor: &mut Monitor<'_>,
+) -> Vec<Vec<u32>> {
     let is_pairwise = model.is_binary() && model.factors().all(|f| f.scope.len() <= 2);
     let polynomial = if is_pairwise { model.to_polynomial().ok() } else { None };
-    let states = match (polynomial, Tables::new(model)) {
-        (Some(f), _) => {
-            let spins = |start: &Vec<u32>| start.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect();
-            let starts: Vec<Vec<i8>> = starts.iter().map(spins).collect();
-            best_spins(&f, &starts, effort, monitor).iter().map(|&x| u32::from(x > 0)).collect()
-        }
-        (None, Some(tables)) => Population::new(&tables, effort).search(starts, monitor).states,
-        (None, None) => starts.first().cloned().unwrap_or_else(|| vec![0; model.d()]),
+    let found = match (polynomial, Tables::new(model)) {
+        (Some(f), _) => spins::elites(&f, starts, effort, monitor),
+        (None, Some(tables)) => Population::new(&tables, effort).search(starts, monitor),
+        (None, None) => return vec![starts.first().cloned().unwrap_or_else(|| vec![0; model.d()])],
     };
-    Found { value: model.value_of(&states), states }
+    found.into_iter().map(|elite| elite.states).collect()
 }

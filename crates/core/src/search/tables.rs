@@ -89,9 +89,10 @@ impl Tables {
             entries.extend(factor.table.iter().map(|&v| if v.is_finite() { v } else { low - penalty }));
         }
         let constant = if f.constant().is_finite() { f.constant() } else { 0.0 };
-        let zero = match f.has_hard_zeros() {
-            true => f.factors().flat_map(|k| k.table.iter().map(|v| !v.is_finite())).collect(),
-            false => Vec::new(),
+        let zero = if f.has_hard_zeros() {
+            f.factors().flat_map(|k| k.table.iter().map(|v| !v.is_finite())).collect()
+        } else {
+            Vec::new()
         };
         let forbidden = 2.0 * all + penalty * f.len() as f64;
         let model = Incidence {

@@ -17,9 +17,8 @@ pub fn random_tables(random: &mut Random, scale: f64) -> FactorModel {
         let arity = 1 + random.below(d.min(most));
         let scope: Vec<usize> = random_order(random, d).into_iter().take(arity).map(|v| v as usize).collect();
         let size: usize = scope.iter().map(|&v| cardinalities[v]).product();
-        let entry = |random: &mut Random| match random.unit() < zeros {
-            true => f64::NEG_INFINITY,
-            false => scale * random.between(-1.0, 1.0),
+        let entry = |random: &mut Random| {
+            if random.unit() < zeros { f64::NEG_INFINITY } else { scale * random.between(-1.0, 1.0) }
         };
         let table: Vec<f64> = (0..size).map(|_| entry(random)).collect();
         model.push(&scope, &table).unwrap();
@@ -182,9 +181,8 @@ fn random_table_witness(
             let chance = random.unit();
             let mut row = |q: u32| -> Vec<f64> {
                 let keep = random.below(q as usize) as u32;
-                let entry = |s: u32, random: &mut Random| match s == keep || random.unit() < chance {
-                    true => random.magnitude(1e-3, 1e3),
-                    false => 0.0,
+                let entry = |s: u32, random: &mut Random| {
+                    if s == keep || random.unit() < chance { random.magnitude(1e-3, 1e3) } else { 0.0 }
                 };
                 (0..q).map(|s| entry(s, random)).collect()
             };

@@ -105,11 +105,12 @@ fn draw(out: &mut String, result: &MethodRecord, y: f64, scale: &Scale, (low, hi
     for (side, color, step) in [(lower, LOWER, -1.0), (upper, UPPER, 1.0)] {
         let Some(value) = side else { continue };
         let (x, is_far) = (at(value), value < low || value > high);
-        let shape = match is_far {
+        let shape = if is_far {
             // An arrow: the bound lies beyond the axis.
-            true => format!("M{:.2} {:.1}l{:.1} 5l{:.1} 5z", x, y - 5.0, 7.0 * step, -7.0 * step),
+            format!("M{:.2} {:.1}l{:.1} 5l{:.1} 5z", x, y - 5.0, 7.0 * step, -7.0 * step)
+        } else {
             // To either side, so that both are seen where they meet.
-            false => format!("M{x:.2} {:.1}h{:.1}v14H{x:.2}z", y - 7.0, 3.0 * step),
+            format!("M{x:.2} {:.1}h{:.1}v14H{x:.2}z", y - 7.0, 3.0 * step)
         };
         let _ = writeln!(out, "<path d=\"{shape}\" fill=\"{color}\"/>");
     }

@@ -53,10 +53,13 @@ fn normalized(row: &[f64]) -> Result<Vec<Interval>> {
     if !(total.lo > 0.0 && total.hi.is_finite()) {
         return Err(Error::Certificate("probabilities do not have a positive sum".into()));
     }
-    let share = |p: &f64| match *p == 0.0 {
-        true => Interval::ZERO,
-        // A quotient that underflows is still a probability.
-        false => nonnegative(Interval::point(*p) / total),
+    let share = |p: &f64| {
+        if *p == 0.0 {
+            Interval::ZERO
+        } else {
+            // A quotient that underflows is still a probability.
+            nonnegative(Interval::point(*p) / total)
+        }
     };
     Ok(row.iter().map(share).collect())
 }

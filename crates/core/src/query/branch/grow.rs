@@ -42,6 +42,11 @@ const ROOT_SECS: f64 = 2.0;
 /// Spins up to which bounds with dense matrices are tried at the root.
 const DENSE_SPINS: usize = 300;
 
+/// Spins between which, and edges per spin from which on, the first-order method of the combined bound is used on parts:
+/// below, exact sums are near; on sparse graphs its dense matrices are a waste.
+const COMBINED_SPINS: std::ops::RangeInclusive<usize> = 16..=150;
+const DENSITY: usize = 4;
+
 /// A growing tree.
 pub(super) struct Growth<'a> {
     pub(super) bounder: Bounder<'a>,
@@ -89,7 +94,7 @@ impl<'a> Growth<'a> {
         let root = match rule {
             Some(rule) => {
                 bounder.rule = rule;
-                bounder.bound(&[])?
+                bounder.bound(&[], None)?
             }
             None => bounder.root(monitor)?,
         };
@@ -193,7 +198,7 @@ impl Bounder<'_> {
             }
             let start = Instant::now();
             let limit = (ROOT_SHARE * self.settings.deadline.seconds_left()).min(ROOT_SECS);
-            let found = match self.relaxed(self.model, rule, Some(limit)) {
+            let found = match self.relaxed(self.model, rule, None, Some(limit)) {
                 Ok(found) => found,
                 Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Interrupted(_)) => continue,
                 Err(error) => return Err(error),
@@ -204,6 +209,7 @@ impl Bounder<'_> {
             if best.is_none_or(|(top, _)| score < top) {
                 best = Some((score, rule));
             }
+            known.start = known.start.or(found.start);
             if found.upper < known.upper {
                 (known.upper, known.proof, known.means) = (found.upper, found.proof, found.means);
             }
@@ -226,7 +232,20 @@ impl Bounder<'_> {
         };
         let relaxations = [Method::Quantum, Method::LogDet, Method::Trw].map(Rule::Relaxation);
         let few = polynomial && self.free.len() <= DENSE_SPINS;
-        relaxations.into_iter().filter(|_| few).chain([Rule::MiniBuckets]).collect()
+        let combined = self.is_dense().then_some(Rule::Relaxation(Method::Combined));
+        relaxations.into_iter().filter(|_| few).chain(combined).chain([Rule::MiniBuckets]).collect()
+    }
+
+    /// Whether the combined bound takes some hundredths of a second.
+    fn is_dense(&self) -> bool {
+        let f = match self.model.source() {
+            Source::Polynomial(_) if COMBINED_SPINS.contains(&self.free.len()) => {
+                self.model.polynomial().ok()
+            }
+            _ => None,
+        };
+        let ising = f.as_ref().and_then(|f| f.as_ising());
+        ising.is_some_and(|f| f.edges().len() > DENSITY * f.d())
     }
 
     /// The best variable to split below a path, and what is known of its states; none when nothing is free.
@@ -243,7 +262,9 @@ impl Bounder<'_> {
             let mut parts = Vec::with_capacity(states as usize);
             for state in 0..states {
                 below.push((variable, state));
-                parts.push(self.bound(&below)?);
+                let start =
+                    known.start.as_ref().map(|start| start.fixed(candidate, if state == 1 { 1 } else { -1 }));
+                parts.push(self.bound(&below, start)?);
                 below.pop();
                 if let Some(stop) = self.settings.deadline.stop() {
                     return Err(Error::Interrupted(stop));

@@ -7,10 +7,13 @@ use crate::features::{FeatureSpec, Features};
 use crate::model::{Model, Polynomial, Source, VarSet};
 use crate::observer::Silent;
 use crate::problem::Problem;
-use crate::relax::{Bethe, Combined, LogDet, Quantum, Relaxation, TableBound, Trw, Wmb, quick_mean_field};
+use crate::relax::{
+    Bethe, CombinedStart, LogDet, Quantum, Relaxation, TableBound, Trw, Wmb, combined_from, quick_mean_field,
+};
 use crate::run::cost;
 use crate::settings::{Method, Settings};
 use crate::solution::Solution;
+use std::sync::Arc;
 
 /// A part whose exact sum is expected to take at most this many seconds is summed instead of bounded.
 const EXACT_SECS: f64 = 0.1;
@@ -24,8 +27,11 @@ const PASSES: usize = 6;
 /// Tolerance of the bound of a part: splitting it gains more than the last digits.
 const PART_TOL: f64 = 1e-3;
 
+/// Spins below which there is nothing to combine: the quantum bound takes over.
+const COMBINED_LEAST: usize = 4;
+
 /// What is proved of a part, on `eps log Z`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Known {
     pub(super) lower: f64,
     pub(super) upper: f64,
@@ -37,6 +43,8 @@ pub(super) struct Known {
     pub(super) is_exact: bool,
     /// `E x_i` of the free variables by the bound, where they are spins: what to split next.
     pub(super) means: Option<Vec<f64>>,
+    /// Where the bound's solver ended: its parts begin there.
+    pub(super) start: Option<Arc<CombinedStart>>,
 }
 
 impl Known {
@@ -48,6 +56,7 @@ impl Known {
             witness: None,
             is_exact: false,
             means: None,
+            start: None,
         }
     }
 
@@ -102,7 +111,9 @@ impl Bounder<'_> {
     }
 
     /// What can be proved of the part below a path.
-    pub(super) fn bound(&self, path: &[(u32, u32)]) -> Result<Known> {
+    ///
+    /// `start` is where the solver of a larger part ended, with the same spins fixed.
+    pub(super) fn bound(&self, path: &[(u32, u32)], start: Option<CombinedStart>) -> Result<Known> {
         let part = self.part(path)?;
         if let Source::Factors(_) = part.source()
             && part.factors()?.zero_floor(self.eps).is_err()
@@ -117,11 +128,17 @@ impl Bounder<'_> {
         {
             return Ok(known);
         }
-        self.relaxed(&part, self.rule, None)
+        self.relaxed(&part, self.rule, start, None)
     }
 
     /// The bounds of a rule, within so many seconds.
-    pub(super) fn relaxed(&self, part: &Model, rule: Rule, seconds: Option<f64>) -> Result<Known> {
+    pub(super) fn relaxed(
+        &self,
+        part: &Model,
+        rule: Rule,
+        start: Option<CombinedStart>,
+        seconds: Option<f64>,
+    ) -> Result<Known> {
         let mut known = Known::unknown();
         let mut settings = self.settings.clone().with_time_limit(seconds);
         settings.trace = false;
@@ -134,6 +151,14 @@ impl Bounder<'_> {
             Rule::Relaxation(method) => {
                 let f = part.polynomial()?;
                 known.take(quick_mean_field(&f, self.eps, &settings, &mut Silent), self.keep);
+                if method == Method::Combined && f.d() >= COMBINED_LEAST {
+                    let problem =
+                        Problem::new(f, Features::degree(part.d(), 1))?.with_temperature(self.eps)?;
+                    let (solution, end) = combined_from(&problem, start.as_ref(), &settings, &mut Silent)?;
+                    known.take(solution, self.keep);
+                    known.start = Some(Arc::new(end));
+                    return Ok(known);
+                }
                 known.take(upper(method, &f, self.eps, &settings)?, self.keep);
                 if method == Method::Trw && f.as_ising().is_some() {
                     match relax(&Bethe, false, &f, self.eps, &settings) {
@@ -177,7 +202,6 @@ fn upper(method: Method, f: &Polynomial, eps: f64, settings: &Settings) -> Resul
     match method {
         Method::LogDet => relax(&LogDet, true, f, eps, settings),
         Method::Trw => relax(&Trw, false, f, eps, settings),
-        Method::Combined => relax(&Combined, true, f, eps, settings),
         _ => relax(&Quantum::default(), true, f, eps, settings),
     }
 }

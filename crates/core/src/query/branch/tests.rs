@@ -1,12 +1,14 @@
 //! Brackets of trees hold the truth at every size, whatever interrupts them.
 
 use super::grow::Growth;
+use super::leaf::Rule;
+use super::tree::Tree;
 use super::{Goal, branch};
 use crate::certify::Certificate;
 use crate::exact::exact;
 use crate::model::{FactorModel, Ising, Model, Polynomial, Source, VarSet};
 use crate::observer::{Monitor, Silent};
-use crate::settings::Settings;
+use crate::settings::{Method, Settings};
 use crate::solution::StopReason;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -187,4 +189,43 @@ fn a_killed_run_goes_on_from_its_checkpoint() {
     let refusal = branch(&model, 1.0, &goal, &Settings::default(), &mut Silent).unwrap_err();
     assert!(refusal.to_string().contains("checkpoint"), "{refusal}");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn parts_bounded_from_their_parents_point_hold_the_truth_and_verify() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(9));
+    let count = if std::env::var_os("ZBOUND_FULL").is_some() { 1500 } else { 60 };
+    let (mut warm, mut narrowed) = (0, 0);
+    for case in 0..count {
+        let d = 4 + random.below(6) as usize;
+        let scale = 0.1 * f64::from(1 + random.below(30));
+        let fields: Vec<f64> = (0..d).map(|_| scale * random.unit()).collect();
+        let pairs = (0..d).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let couplings: Vec<_> = pairs.map(|(i, j)| (i, j, scale * random.unit())).collect();
+        let model = Model::from(Ising::new(d, &fields, &couplings).unwrap());
+        let eps = [1.0, 0.2, 5.0][random.below(3) as usize];
+        let truth = exact(&model, eps, &Settings::default(), &mut Silent).unwrap().log_z_bounds;
+        let goal = Goal { want_certificate: true, ..Goal::default() };
+        let Some((mut growth, _)) = grown(&model, eps, &goal, &weak(), 0) else { continue };
+        growth.bounder.rule = Rule::Relaxation(Method::Combined);
+        let root = growth.bounder.relaxed(&model, growth.bounder.rule, None, None).unwrap();
+        warm += usize::from(root.start.is_some());
+        growth.tree = Tree::new(eps, root);
+        let before = growth.tree.bracket();
+        let some = weak().with_max_iterations(Some(1 + random.below(6) as usize));
+        let mut silent = Silent;
+        growth.run(&goal, &mut Monitor::new(&some, usize::MAX, &mut silent)).unwrap();
+        let after = growth.tree.bracket();
+        assert!(
+            is_between(truth, before) && is_between(truth, after),
+            "case {case}: {truth:?} {before:?} {after:?}"
+        );
+        narrowed += usize::from(after.1 < before.1);
+        let bound = growth.tree.certificate(eps).verify_model(&model);
+        let claim = bound.unwrap_or_else(|error| panic!("case {case}: {error}"));
+        let proved = claim.log_z_upper.expect("an upper side");
+        assert!(proved >= truth.0 - 1e-9 * (1.0 + truth.0.abs()), "case {case}: {proved} below {truth:?}");
+        assert!((proved - after.1).abs() <= 1e-6 * (1.0 + proved.abs()), "case {case}: {proved} {after:?}");
+    }
+    assert!(warm == count && narrowed > count / 2, "{warm} warm starts, {narrowed} of {count} narrowed");
 }

@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A part of the state space.
-#[derive(Debug)]
 struct Node {
     parent: u32,
     /// The variable (of the whole model's free ones) and state that distinguish it from its parent.
@@ -41,7 +40,6 @@ impl PartialOrd for Open {
 }
 
 /// The tree; node 0 is the whole.
-#[derive(Debug)]
 pub(super) struct Tree {
     eps: f64,
     nodes: Vec<Node>,
@@ -105,6 +103,7 @@ impl Tree {
         }
         let children = first..self.nodes.len() as u32;
         self.nodes[node as usize].children = children.clone();
+        self.nodes[node as usize].known.start = None;
         children.for_each(|child| self.offer(child));
         self.splits += 1;
         self.settle(node);

@@ -9,6 +9,7 @@ use crate::certify::Certificate;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::PreparedPeak;
+use crate::features::FeatureSpec;
 use crate::model::{FactorModel, Model, Polynomial, Source};
 use crate::observer::{Monitor, Observer};
 use crate::problem::EPS_RANGE;
@@ -132,6 +133,14 @@ impl Work<'_> {
     ) -> Result<(Answer, Option<Certificate>)> {
         if f.as_ising().is_some() && f.d() <= branch::MOST_SPINS {
             return Ok((self.branched(f)?, None));
+        }
+        // More monomials than a moment matrix can hold, and nobody asked for them by name.
+        let is_default = self.request.features == FeatureSpec::Default;
+        if f.as_ising().is_none() && is_default && self.request.features.resolve(f).is_err() {
+            let own = if tables.is_none() { Some(self.model.factors()?) } else { None };
+            if let Some(tables) = tables.or(own.as_ref()) {
+                return Ok((self.bucketed(tables)?, None));
+            }
         }
         self.relaxed(f, tables)
     }

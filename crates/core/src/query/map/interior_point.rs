@@ -4,11 +4,11 @@
 //! gamma >= 0, with the direction of Helmberg, Rendl, Vanderbei and Wolkowicz. Both sides stay strictly feasible,
 //! so whatever iterate it stops at is a bound.
 
-use super::cuts::Triangle;
 use super::quadratic::Quadratic;
-use crate::linalg::Square;
 use crate::linalg::symmetric::{cholesky, cholesky_solve, lower_inverse, multiply, plus, step_to_boundary};
+use crate::linalg::{Square, longest_step};
 use crate::observer::Monitor;
+use crate::relax::cuts::Triangle;
 use crate::solution::StopReason;
 
 /// A strictly feasible pair, in the scaled units of [`Quadratic`].
@@ -130,8 +130,8 @@ impl<'a> State<'a> {
         add_cuts(&mut dz, self.cuts, dgamma, -1.0);
         let dx = self.primal_direction(&inverse, &dz, mu);
         let dslack: Vec<f64> = self.cuts.iter().map(|c| c.moment(&dx)).collect();
-        let primal = back_off(step_to_boundary(&self.x, &dx).min(ratio(&self.slack, &dslack)));
-        let dual = back_off(step_to_boundary(&self.z, &dz).min(ratio(&self.gamma, dgamma)));
+        let primal = back_off(step_to_boundary(&self.x, &dx).min(longest_step(&self.slack, &dslack)));
+        let dual = back_off(step_to_boundary(&self.z, &dz).min(longest_step(&self.gamma, dgamma)));
         self.x = plus(&self.x, primal, &dx);
         self.x.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
         self.slack = self.cuts.iter().map(|c| 1.0 + c.moment(&self.x)).collect();
@@ -227,11 +227,6 @@ fn inverse(z: &Square) -> Option<Square> {
     multiply(&mut out, l.view().transpose(), l.view());
     out.symmetrize();
     Some(out)
-}
-
-/// Largest step at most 1 that keeps `v + t d` at least 0.
-fn ratio(v: &[f64], d: &[f64]) -> f64 {
-    v.iter().zip(d).filter(|(_, d)| **d < 0.0).fold(1.0, |t: f64, (v, d)| t.min(-v / d))
 }
 
 fn back_off(step: f64) -> f64 {

@@ -8,7 +8,8 @@
 use super::quadratic::Quadratic;
 use super::random::Normal;
 use crate::deadline::Deadline;
-use crate::linalg::lanczos::{Smallest, dot, norm, smallest};
+use crate::linalg::lanczos::{Smallest, smallest};
+use crate::linalg::{dot, norm};
 use crate::observer::Monitor;
 use crate::solution::StopReason;
 

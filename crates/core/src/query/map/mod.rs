@@ -8,6 +8,7 @@
 mod branch;
 mod close;
 mod cuts;
+mod cycles;
 mod interior_point;
 mod lattice;
 mod low_rank;

@@ -2,13 +2,14 @@
 //!
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
-use super::{Factor, Found, cuts};
+use super::{Factor, Found};
 use crate::certify::{Certificate, CertifiedBound, Cut, QuantumPoint};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
 use crate::observer::Monitor;
 use crate::problem::{EPS_RANGE, Problem};
+use crate::relax::cuts::with_cuts;
 use crate::relax::{Quantum, Relaxation};
 use crate::search::{Effort, best_spins};
 use crate::settings::Settings;
@@ -28,7 +29,7 @@ pub(super) fn solve(
     monitor: &mut Monitor<'_>,
 ) -> Result<Found> {
     let target = match f.as_ising() {
-        Some(ising) if !list.is_empty() => cuts::add(ising, list)?,
+        Some(ising) if !list.is_empty() => with_cuts(ising, list)?,
         _ => f.clone(),
     };
     let constant = f.pairwise_part().constant();

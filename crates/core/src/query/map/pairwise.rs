@@ -1,30 +1,34 @@
 //! Pairwise f with the features (1, x): which algorithm, rounds of cuts, and the proof.
 
-use super::cuts::{self, Cuts, Triangle};
+use super::cuts::Cuts;
 use super::quadratic::Quadratic;
-use super::{Factor, Found, interior_point, low_rank};
+use super::{Factor, Found, cycles, interior_point, low_rank};
 use crate::certify::{Certificate, CertifiedBound, Component, Cut, Form, Slack};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::Square;
+use crate::linalg::symmetric::cholesky;
 use crate::model::{Ising, Polynomial};
 use crate::observer::Monitor;
+use crate::relax::cuts::{Triangle, heaviest, violated, with_cuts};
 use crate::settings::Settings;
 use crate::solution::StopReason;
-
-use crate::linalg::symmetric::cholesky;
+use std::collections::HashSet;
 
 /// Rows up to which the interior-point method is the faster one.
 const DENSE: usize = 400;
 /// Rows up to which it runs when there are cuts.
 const DENSE_WITH_CUTS: usize = 1000;
+/// Spins from which, and edges per spin up to which, cycles along edges take the place of triangles over all pairs.
+const SPARSE: (usize, usize) = (250, 6);
 /// Rounds of separation.
 const ROUNDS: usize = 10;
-/// Cuts added per round and kept between rounds, per row.
+/// Cuts added per round, per row.
 const ADDED: usize = 3;
+/// Cuts kept between rounds, per row.
 const KEPT: usize = 5;
-/// Violations below this are not worth a cut.
+/// Violations of an inequality of size one below this are not worth a cut.
 const VIOLATION: f64 = 1e-5;
-/// Gap to which rounds before the last are solved.
+/// Relative gap to which rounds before the last are solved.
 const ROUND_TOL: f64 = 3e-4;
 
 /// The best proof over all rounds.
@@ -39,11 +43,14 @@ pub(super) fn solve(
     if (0..p.n()).all(|i| p.row(i).is_empty()) {
         return constant(f, ising);
     }
+    if kind == Cuts::Triangle && (p.n() > DENSE_WITH_CUTS || is_sparse(ising)) {
+        return with_cycles(f, ising, &p, settings, monitor);
+    }
     let limit = if kind == Cuts::None { DENSE } else { DENSE_WITH_CUTS };
     if p.n() > limit {
-        let mut found = factored(f, ising, &p, settings, monitor);
+        let mut found = factored(f, ising, &[], settings, monitor);
         if kind != Cuts::None {
-            found.reason = Some(format!("cuts are separated up to {limit} spins: none were used"));
+            found.reason = Some(format!("pairwise cuts are separated up to {limit} spins: none were used"));
         }
         return found;
     }
@@ -78,11 +85,12 @@ fn tighten(
         if !matches!(best.0.stop, StopReason::Converged | StopReason::Stalled) {
             return best.0;
         }
-        let new = cuts::separate(&x, kind, VIOLATION, ADDED * p.n());
+        let new = violated(&x, kind.tops(p.n()), VIOLATION, ADDED * p.n());
         if new.is_empty() {
             break;
         }
-        active.extend(new.into_iter().filter(|cut| !active.contains(cut)).collect::<Vec<_>>());
+        let present: HashSet<Triangle> = active.iter().copied().collect();
+        active.extend(new.into_iter().map(|found| found.1).filter(|cut| !present.contains(cut)));
         let (found, point) = dense(f, ising, p, &active, ROUND_TOL.max(settings.tol), monitor);
         if interrupted(found.stop) {
             best.0.stop = found.stop;
@@ -124,16 +132,6 @@ fn constant(f: &Polynomial, ising: &Ising) -> Found {
     }
 }
 
-/// The cuts with the largest multipliers: those that carry nothing only slow the next round.
-pub(super) fn heaviest(active: Vec<Triangle>, gamma: &[f64], count: usize) -> Vec<Triangle> {
-    let top = gamma.iter().fold(0.0f64, |m, g| m.max(*g));
-    let mut weighed: Vec<(f64, Triangle)> =
-        gamma.iter().copied().zip(active).filter(|(g, _)| *g > 1e-3 * top).collect();
-    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    weighed.truncate(count);
-    weighed.into_iter().map(|(_, cut)| cut).collect()
-}
-
 fn interrupted(stop: StopReason) -> bool {
     matches!(stop, StopReason::Cancelled | StopReason::TimeLimit | StopReason::MaxIterations)
 }
@@ -160,20 +158,75 @@ fn dense(
     (found, point)
 }
 
+/// Whether cycles along edges say more, in less time, than triangles over all pairs.
+fn is_sparse(ising: &Ising) -> bool {
+    ising.d() > SPARSE.0 && ising.edges().len() <= SPARSE.1 * ising.d()
+}
+
+/// The relaxation of f with these cuts added, without further ones; its primal value is that of f with the cuts.
 fn factored(
+    f: &Polynomial,
+    ising: &Ising,
+    list: &[Cut],
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Found {
+    let raised = match raised(f, ising, list) {
+        Ok(raised) => raised,
+        Err(error) => return failed(error),
+    };
+    let raised = raised.pairwise_part();
+    let p = Quadratic::new(raised);
+    let point = low_rank::solve(&p, raised.constant(), 0.5 * settings.tol, settings.seed, monitor);
+    let shift = p.scale * point.shift;
+    let y: Vec<f64> = point.y.iter().map(|v| p.scale * v + shift).collect();
+    let primal = raised.constant() + p.scale * point.value;
+    let proof = prove(f, ising, list.to_vec(), &y, 0.1 * shift);
+    let factors = vec![Factor { rows: point.rows, rank: point.rank }];
+    Found { proof, primal, factors, stop: point.stop, reason: None }
+}
+
+/// Cycle inequalities along edges, with multipliers from a first-order method, and the relaxation of f with them added.
+fn with_cycles(
     f: &Polynomial,
     ising: &Ising,
     p: &Quadratic,
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Found {
-    let point = low_rank::solve(p, ising.constant(), 0.5 * settings.tol, settings.seed, monitor);
-    let shift = p.scale * point.shift;
-    let y: Vec<f64> = point.y.iter().map(|v| p.scale * v + shift).collect();
-    let primal = ising.constant() + p.scale * point.value;
-    let proof = prove(f, ising, Vec::new(), &y, 0.1 * shift);
-    let factors = vec![Factor { rows: point.rows, rank: point.rank }];
-    Found { proof, primal, factors, stop: point.stop, reason: None }
+    let Some(cycles) = cycles::multipliers(p, ising.constant() / p.scale, settings.seed, monitor) else {
+        return factored(f, ising, &[], settings, monitor);
+    };
+    let list = cycles.list(p.scale);
+    let mut found = factored(f, ising, &list, settings, monitor);
+    found.primal = ising.constant() + p.scale * cycles.primal;
+    let estimate = ising.constant() + p.scale * cycles.bound;
+    if !(found.bound() <= estimate) {
+        // The second solve was cut short: what the first one ended with is better.
+        let shift = p.scale * cycles.shift;
+        let y: Vec<f64> = cycles.y.iter().map(|v| p.scale * v + shift).collect();
+        let proof = prove(f, ising, list, &y, 0.1 * shift);
+        if proof.as_ref().is_ok_and(|(_, bound)| bound.phi() < found.bound()) {
+            found.proof = proof;
+        }
+    }
+    found
+}
+
+/// Numbers left floating point.
+fn failed(error: Error) -> Found {
+    Found {
+        proof: Err(error),
+        primal: f64::NEG_INFINITY,
+        factors: vec![Factor::NONE],
+        stop: StopReason::NumericalTrouble,
+        reason: None,
+    }
+}
+
+/// f with cuts added.
+fn raised(f: &Polynomial, ising: &Ising, list: &[Cut]) -> Result<Polynomial> {
+    if list.is_empty() { Ok(f.clone()) } else { with_cuts(ising, list) }
 }
 
 /// `f + cuts <= c + sum y`, y lifted as much as the factorisation needs; the first lift tried is `lift`.
@@ -184,8 +237,7 @@ pub(super) fn prove(
     y: &[f64],
     lift: f64,
 ) -> Result<(Certificate, CertifiedBound)> {
-    let with_cuts = if list.is_empty() { f.clone() } else { cuts::add(ising, &list)? };
-    let form = Form::sparse_dual_near(&with_cuts, y, lift)?;
+    let form = Form::sparse_dual_near(&raised(f, ising, &list)?, y, lift)?;
     let certificate = Certificate {
         eps: 0.0,
         slack: Slack { cuts: list, squares: Vec::new() },
@@ -204,4 +256,49 @@ fn factor(x: &Square) -> Factor {
         return Factor::NONE;
     }
     Factor { rows: (0..n * n).map(|k| l.at(k / n, k % n)).collect(), rank: n }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Silent;
+
+    fn bound(ising: &Ising) -> f64 {
+        let settings = Settings::default();
+        let f = Polynomial::from(ising.clone());
+        let mut silent = Silent;
+        let mut monitor = Monitor::new(&settings, 100_000, &mut silent);
+        with_cycles(&f, ising, &Quadratic::new(ising), &settings, &mut monitor).bound()
+    }
+
+    #[test]
+    fn a_frustrated_cycle_is_closed_by_its_inequality() {
+        let couplings: Vec<_> = (0..9usize).map(|i| (i.min((i + 1) % 9), i.max((i + 1) % 9), -1.0)).collect();
+        let ising = Ising::new(9, &[0.0; 9], &couplings).unwrap();
+        // One of nine edges cannot be satisfied; without cuts the bound is 9 cos(pi / 9) = 8.46.
+        let bound = bound(&ising);
+        assert!((7.0..7.05).contains(&bound), "{bound}");
+    }
+
+    #[test]
+    fn bounds_with_cycles_are_above_brute_force() {
+        for seed in 0..60usize {
+            let wave = |k: usize| ((seed * 7919 + 31 * k + k * k) as f64 * 0.61).sin();
+            let d = 5 + seed % 5;
+            let fields: Vec<f64> = (0..d).map(|i| if seed % 2 == 0 { 0.0 } else { wave(i) }).collect();
+            let pairs = (0..d).flat_map(|j| (0..j).map(move |i| (i, j)));
+            let couplings: Vec<_> = pairs
+                .filter(|(i, j)| wave(100 + i * d + j) > 0.0)
+                .map(|(i, j)| (i, j, 2.0 * wave(500 + i * d + j)))
+                .collect();
+            let ising = Ising::new(d, &fields, &couplings).unwrap();
+            let f = Polynomial::from(ising.clone());
+            let spins =
+                |bits: usize| (0..d).map(|i| if bits >> i & 1 == 1 { 1 } else { -1 }).collect::<Vec<i8>>();
+            let largest = (0..1 << d).map(|bits| f.value(&spins(bits))).fold(f64::NEG_INFINITY, f64::max);
+            let bound = bound(&ising);
+            assert!(bound >= largest, "seed {seed}: {bound} below {largest}");
+            assert!(bound.is_finite());
+        }
+    }
 }

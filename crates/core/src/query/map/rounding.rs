@@ -20,7 +20,7 @@ pub(super) fn starts(factor: &Factor, d: usize, seed: u64) -> Vec<Vec<i8>> {
 fn hyperplane(rows: &[f64], rank: usize, d: usize, random: &mut Normal) -> Vec<i8> {
     let normal = random.vector(rank);
     let side = |i: usize| {
-        let projection = crate::linalg::lanczos::dot(&rows[rank * i..rank * (i + 1)], &normal);
+        let projection = crate::linalg::dot(&rows[rank * i..rank * (i + 1)], &normal);
         if projection < 0.0 { -1 } else { 1 }
     };
     let zero: i8 = side(0);

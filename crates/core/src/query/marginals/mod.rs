@@ -4,9 +4,12 @@
 //! brackets of log Z with variables fixed, in rounds that narrow every interval in turn.
 
 mod cells;
+mod local;
+mod neighbourhoods;
 mod one_pass;
 mod record;
 mod rounds;
+mod walks;
 
 pub use record::{MARGINALS_SCHEMA, MarginalRecord, MarginalsRecord, PairRecord};
 
@@ -62,7 +65,9 @@ impl MarginalsRequest {
 /// the only method asked for; joint laws of pairs then take one more for every state of their first variables. Otherwise
 /// every variable's states are fixed in turn and log Z is bracketed, `L_s <= eps log Z_s <= U_s`, so that
 /// `1 / (1 + sum_t exp((U_t - L_s)/eps)) <= P(x_i = s) <= 1 / (1 + sum_t exp((L_t - U_s)/eps))`, t the other states; under a
-/// time limit in rounds, each with more time than the last. `post` is given the document whenever it has become better.
+/// time limit in rounds, each with more time than the last. Before that, every law of a single variable is cut by what is
+/// round it (self-avoiding walks, differences of table entries), which needs no log Z and is all there is time for
+/// when variables are many. `post` is given the document whenever it has become better.
 ///
 /// # Errors
 /// As [`crate::run::bound`]; a variable out of range, a pair of one variable, a model without states.
@@ -111,6 +116,8 @@ pub fn marginals(
 /// How the work went.
 #[derive(Clone, Debug)]
 struct Notes {
+    /// Whether every law was cut by what is round its variable.
+    neighbourhoods: bool,
     methods: Vec<Method>,
     status: Status,
     reason: Option<String>,
@@ -118,13 +125,13 @@ struct Notes {
 
 impl Default for Notes {
     fn default() -> Self {
-        Notes { methods: Vec::new(), status: Status::Converged, reason: None }
+        Notes { neighbourhoods: false, methods: Vec::new(), status: Status::Converged, reason: None }
     }
 }
 
 impl Notes {
     fn stopped(status: Status, why: &str) -> Self {
         let reason = Some(format!("{why}: what was not reached has the interval [0, 1]"));
-        Notes { methods: Vec::new(), status, reason }
+        Notes { status, reason, ..Notes::default() }
     }
 }

@@ -19,6 +19,9 @@ const UNASKED_SECS: f64 = 60.0;
 /// Estimates are right within a factor of three, and a run that does not end gives nothing.
 const CAUTION: f64 = 1.5;
 
+/// Share of the time left that the search for an elimination order may take unasked.
+const PLANNING_SHARE: f64 = 0.1;
+
 /// How an attempt at exact inference ended.
 pub(super) enum Attempt {
     /// Every law is known.
@@ -47,8 +50,14 @@ pub(super) fn attempt(
     if let Some(stop) = monitor.interrupted() {
         return Ok(Attempt::Stopped(stop));
     }
-    let first = Prepared::new(model, request.bound.eps, Wanted::MARGINALS, &settings, &mut monitor);
-    let first = match first {
+    let share = ends.is_limited().then(|| PLANNING_SHARE * ends.seconds_left()).filter(|_| !named);
+    let planning = request.bound.settings.for_part(ends, share);
+    let mut relay = monitor.relay();
+    let mut planner = Monitor::new(&planning, usize::MAX, &mut relay);
+    let prepared = Prepared::new(model, request.bound.eps, Wanted::MARGINALS, &planning, &mut planner);
+    drop(relay);
+    let first = match prepared {
+        Err(Error::Interrupted(StopReason::TimeLimit)) if !named => return Ok(Attempt::Refused),
         Err(Error::Interrupted(stop)) => return Ok(Attempt::Stopped(stop)),
         other => other?,
     };
@@ -74,7 +83,7 @@ pub(super) fn attempt(
 
 /// Eliminations that the pairs take.
 fn pass_count(model: &Model, cells: &Cells<'_>) -> f64 {
-    let mut firsts: Vec<usize> = cells.pairs.iter().map(|cell| cell.variables[0]).collect();
+    let mut firsts: Vec<usize> = cells.pairs.iter().map(|cell| cell.first).collect();
     firsts.sort_unstable();
     firsts.dedup();
     firsts.iter().map(|&i| f64::from(model.cardinality(i))).sum()
@@ -90,12 +99,12 @@ fn carry_out(
 ) -> Result<()> {
     let laws = Laws::of(model, first, settings, monitor)?;
     for cell in &mut cells.singles {
-        let law = laws.bounds(cell.variables[0]);
+        let law = laws.bounds(cell.first);
         cell.cut(law);
     }
     let mut by_first: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, cell) in cells.pairs.iter().enumerate() {
-        by_first.entry(cell.variables[0]).or_default().push(k);
+        by_first.entry(cell.first).or_default().push(k);
     }
     for (i, numbers) in by_first {
         let mut joint: Vec<Vec<[f64; 2]>> = vec![Vec::new(); numbers.len()];
@@ -109,7 +118,7 @@ fn carry_out(
                 inner = Some(Laws::of(given, plan, settings, monitor)?);
             }
             for (list, &k) in joint.iter_mut().zip(&numbers) {
-                let j = cells.pairs[k].variables[1];
+                let Some((j, _)) = cells.pairs[k].second else { continue };
                 let given =
                     |inner: &Laws<'_>| inner.bounds(j).into_iter().map(|law| product(outer, law)).collect();
                 let none = || vec![[0.0; 2]; model.cardinality(j) as usize];

@@ -24,6 +24,9 @@ pub struct MarginalsRecord {
     pub eps: f64,
     /// Methods behind the intervals; none where the driver chose them.
     pub methods: Vec<Method>,
+    /// Whether intervals were cut by what is round each variable: self-avoiding walks, or differences of table entries.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub neighbourhoods: bool,
     /// One law per variable asked for, numbered as in the file.
     pub marginals: Vec<MarginalRecord>,
     /// One joint law per pair asked for.
@@ -99,8 +102,9 @@ impl MarginalsRecord {
             path: request.bound.path.clone(),
             eps: request.bound.eps,
             methods: notes.methods.clone(),
+            neighbourhoods: notes.neighbourhoods,
             marginals: cells.singles.iter().map(|cell| single(cell, request.want_states)).collect(),
-            pairs: cells.pairs.iter().map(|cell| pair(model, cell)).collect(),
+            pairs: cells.pairs.iter().map(pair).collect(),
             evidence: evidence.collect(),
             status: notes.status,
             seconds,
@@ -119,15 +123,15 @@ impl MarginalsRecord {
 fn single(cell: &Cell, want_states: bool) -> MarginalRecord {
     let is_spin = cell.law.len() == 2;
     MarginalRecord {
-        variable: cell.variables[0],
+        variable: cell.first,
         lower: is_spin.then(|| cell.law[1][0]),
         upper: is_spin.then(|| cell.law[1][1]),
         states: (!is_spin || want_states).then(|| cell.law.clone()),
     }
 }
 
-fn pair(model: &Model, cell: &Cell) -> PairRecord {
-    let (i, j) = (cell.variables[0], cell.variables[1]);
-    let row = (model.cardinality(j) as usize).max(1);
-    PairRecord { variables: (i, j), table: cell.law.chunks(row).map(<[[f64; 2]]>::to_vec).collect() }
+fn pair(cell: &Cell) -> PairRecord {
+    let (j, states) = cell.second.unwrap_or((cell.first, 1));
+    let table = cell.law.chunks((states as usize).max(1)).map(<[[f64; 2]]>::to_vec).collect();
+    PairRecord { variables: (cell.first, j), table }
 }

@@ -1,11 +1,12 @@
 //! Brackets of log Z with variables fixed, narrowed in rounds.
 
-use super::cells::Cells;
+use super::cells::{Cells, UNKNOWN};
+use super::neighbourhoods::Stage;
 use super::{MarginalsRequest, Notes};
 use crate::certify::Interval;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, Source};
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, Status};
 use crate::run::{BoundRequest, MethodChoice, Report, bound};
@@ -20,6 +21,13 @@ const WHOLE: (f64, f64) = (0.05, 5.0);
 const ROUND_SHARE: f64 = 0.4;
 /// Seconds for one bracket below which another round is not worth its overhead.
 const SHORTEST: f64 = 0.01;
+/// Share of the time left that looking round every variable takes when brackets can follow, and when there are too many.
+const AROUND: (f64, f64) = (0.1, 0.95);
+/// Intervals are shown again after so many times the time that showing them took: it grows with the model.
+const SHOWING: f64 = 20.0;
+
+/// What is said of intervals that more time would narrow.
+const LATE: &str = "the time limit ended the work: intervals are wider than they could be";
 
 /// Edges per spin above which a graph counts as dense, and spins up to which the quantum bound is then quick.
 const DENSITY: usize = 4;
@@ -38,17 +46,36 @@ pub(super) fn run(
     let own = (is_auto && !ends.is_limited()).then_some(DEFAULT_SECS);
     let ends = ends.within(own);
     let methods = chosen(model, &request.bound);
-    let mut work = Rounds { model, request, ends, methods, start: Instant::now(), whole: ANY, stop: None };
-    work.bracket_the_whole(observer)?;
-    let mut notes = Notes { methods: work.methods.clone(), ..Notes::default() };
+    let mut work =
+        Rounds { model, request, ends, methods, start: Instant::now(), whole: UNKNOWN, stop: None };
+    let mut notes = Notes { neighbourhoods: is_auto, methods: work.methods.clone(), ..Notes::default() };
+    let so_far = Notes { status: Status::TimeLimit, reason: Some(LATE.into()), ..notes.clone() };
+    if is_auto {
+        work.look_around(cells, observer)?;
+        show(cells, &so_far);
+    }
+    // A polynomial has no states without weight; with tables that is found out here.
+    let is_hopeless = is_auto && !work.has_time(cells) && matches!(model.source(), Source::Polynomial(_));
+    if is_hopeless {
+        work.stop = work.stop.or(Some(Status::TimeLimit));
+        work.methods.clear();
+    } else {
+        work.bracket_the_whole(observer)?;
+    }
+    let mut last = Instant::now();
+    let mut pause = 0.0;
     let mut unfinished = true;
     for round in 0.. {
+        if work.stop.is_some() {
+            break;
+        }
         unfinished = work.round(round, cells, observer, &mut |cells| {
-            let so_far = Notes {
-                methods: notes.methods.clone(),
-                ..Notes::stopped(Status::TimeLimit, "the run was left")
-            };
-            show(cells, &so_far);
+            if last.elapsed().as_secs_f64() > pause {
+                let begin = Instant::now();
+                show(cells, &so_far);
+                last = Instant::now();
+                pause = SHOWING * begin.elapsed().as_secs_f64();
+            }
         })?;
         // More time for the same methods is of use only where they did not converge.
         let is_over = work.stop.is_some() || cells.all().all(|cell| cell.is_closed());
@@ -68,17 +95,14 @@ pub(super) fn run(
     }
     notes.reason = match notes.status {
         Status::Converged => None,
-        Status::Cancelled => Some("stopped: what was not reached has the interval [0, 1]".into()),
+        Status::Cancelled => Some("stopped: intervals are wider than they could be".into()),
         _ if own.is_some() => {
             Some(format!("stopped after {DEFAULT_SECS} s: a longer time limit narrows the intervals"))
         }
-        _ => Some("the time limit ended the work: intervals are wider than they could be".into()),
+        _ => Some(LATE.into()),
     };
     Ok(notes)
 }
-
-/// Ends that say nothing.
-const ANY: Interval = Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
 struct Rounds<'a> {
     model: &'a Model,
@@ -105,6 +129,23 @@ impl Rounds<'_> {
         part
     }
 
+    /// Cuts every law by what is round its variable.
+    fn look_around(&mut self, cells: &mut Cells<'_>, observer: &mut dyn Observer) -> Result<()> {
+        let left = self.ends.seconds_left();
+        let share = if self.has_time(cells) { AROUND.0 } else { AROUND.1 };
+        let stage = Stage {
+            model: self.model,
+            eps: self.request.bound.eps,
+            threads: self.request.bound.settings.threads,
+            ends: self.ends.within(Some(share * left)),
+            start: self.start,
+        };
+        if stage.run(cells, observer)? {
+            self.stop = Some(Status::Cancelled);
+        }
+        Ok(())
+    }
+
     /// From now on the driver chooses methods by the time there is.
     fn request_auto(&mut self) {
         self.methods.clear();
@@ -112,7 +153,8 @@ impl Rounds<'_> {
 
     /// Whether another round is worth it.
     fn has_time(&self, cells: &Cells<'_>) -> bool {
-        let brackets: usize = cells.all().map(|cell| cell.open_states().count()).sum();
+        let open = cells.all().filter(|cell| !cell.is_closed());
+        let brackets: usize = open.map(|cell| cell.open_states().count()).sum();
         self.ends.seconds_left() > SHORTEST * brackets.max(1) as f64
     }
 
@@ -158,8 +200,7 @@ impl Rounds<'_> {
             if !open {
                 continue;
             }
-            let Some(cell) = cells.all_mut().nth(k) else { continue };
-            let states: Vec<_> = cell.open_states().collect();
+            let states: Vec<_> = cells.get_mut(k).open_states().collect();
             for (place, evidence) in states {
                 if self.interrupted(observer) {
                     return Ok(true);
@@ -169,13 +210,10 @@ impl Rounds<'_> {
                 let fixed = self.model.clone().with_states(&evidence)?;
                 let report = bound(&fixed, &self.part(seconds), observer)?;
                 is_unfinished |= report.record.results.iter().any(is_cut_short);
-                let Some(cell) = cells.all_mut().nth(k) else { continue };
-                cell.learn(place, bracket(&report));
+                cells.get_mut(k).learn(place, bracket(&report));
             }
             let (whole, eps) = (self.whole, self.request.bound.eps);
-            if let Some(cell) = cells.all_mut().nth(k) {
-                cell.conclude(whole, eps);
-            }
+            cells.get_mut(k).conclude(whole, eps);
             show(cells);
         }
         Ok(is_unfinished)

@@ -157,14 +157,54 @@ impl Ascent {
         let mut change = 0.0f64;
         for from in (0..d).step_by(SLICE) {
             let part = from..d.min(from + SLICE);
-            change = change.max(match backwards {
-                true => self.model.sweep(part.map(|i| d - 1 - i)),
-                false => self.model.sweep(part),
+            change = change.max(if backwards {
+                self.model.sweep(part.map(|i| d - 1 - i))
+            } else {
+                self.model.sweep(part)
             });
             if let Some(stop) = if d > SLICE { monitor.interrupted() } else { None } {
                 return (change, Some(stop));
             }
         }
         (change, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Silent;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+    #[test]
+    fn the_best_value_never_falls_and_no_start_alone_does_better() {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut draw = move || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let settings = Settings::default();
+        for case in 0..200 {
+            let d = 2 + case % 11;
+            let strength = [0.1, 0.5, 2.0][case % 3];
+            let fields: Vec<f64> = (0..d).map(|_| 2.0 * draw() - 1.0).collect();
+            let pairs: Vec<_> = (0..d).flat_map(|i| (i + 1..d).map(move |j| (i, j))).collect();
+            let couplings: Vec<_> = pairs.into_iter().map(|(i, j)| (i, j, strength * draw())).collect();
+            let ising = Ising::new(d, &fields, &couplings).unwrap();
+            let mut silent = Silent;
+            let mut monitor = Monitor::new(&settings, usize::MAX, &mut silent);
+            let finished = maximise(&ising, 1.0, Starts::All, &settings, &mut monitor).point.value;
+            for start in 0..4 + RANDOM_STARTS {
+                let mut ascent = Ascent::new(&ising, 1.0, settings.tol);
+                ascent.start(start, &ising, &settings, &mut monitor);
+                let mut last = f64::NEG_INFINITY;
+                for _ in 0..40 {
+                    ascent.run(1, &mut monitor);
+                    let value = ascent.best.as_ref().unwrap().value;
+                    assert!(value >= last, "case {case}, start {start}: {value} after {last}");
+                    last = value;
+                }
+                let slack = 10.0 * settings.tol * finished.abs().max(1.0);
+                assert!(last <= finished + slack, "case {case}, start {start}: {last} above {finished}");
+            }
+        }
     }
 }

@@ -13,18 +13,15 @@ const MARGIN: f64 = 8.0 * f64::EPSILON;
 /// `alpha p^2 - (1 + alpha (q_i + q_j)) p + (1 + alpha) q_i q_j = 0`.
 pub(super) fn best_correlation(coupling: f64, mean_i: f64, mean_j: f64) -> f64 {
     let (a, b) = (0.5 * (1.0 + mean_i), 0.5 * (1.0 + mean_j));
-    let both = match 4.0 * coupling < 1.0 {
+    let both = if 4.0 * coupling < 1.0 {
+        let alpha = (4.0 * coupling).exp_m1();
+        let root = (alpha * (a - b)).powi(2) + 1.0 + 2.0 * alpha * (a * (1.0 - b) + b * (1.0 - a));
+        2.0 * (1.0 + alpha) * a * b / (1.0 + alpha * (a + b) + root.sqrt())
+    } else {
         // Divided by alpha where that is large: no term overflows and no difference cancels.
-        true => {
-            let alpha = (4.0 * coupling).exp_m1();
-            let root = (alpha * (a - b)).powi(2) + 1.0 + 2.0 * alpha * (a * (1.0 - b) + b * (1.0 - a));
-            2.0 * (1.0 + alpha) * a * b / (1.0 + alpha * (a + b) + root.sqrt())
-        }
-        false => {
-            let beta = 1.0 / (4.0 * coupling).exp_m1();
-            let root = (a - b).powi(2) + beta * beta + 2.0 * beta * (a * (1.0 - b) + b * (1.0 - a));
-            2.0 * (1.0 + beta) * a * b / (beta + a + b + root.sqrt())
-        }
+        let beta = 1.0 / (4.0 * coupling).exp_m1();
+        let root = (a - b).powi(2) + beta * beta + 2.0 * beta * (a * (1.0 - b) + b * (1.0 - a));
+        2.0 * (1.0 + beta) * a * b / (beta + a + b + root.sqrt())
     };
     inside(4.0 * both - mean_i - mean_j - 1.0, mean_i, mean_j)
 }

@@ -8,7 +8,7 @@ use super::feasible::Feasible;
 use super::forests::add_forests;
 use super::newton::{Linearised, Step};
 use super::program::{Point, Program, Triple};
-use super::separate::{triangles, violated};
+use super::separate::violated;
 use super::two_tree::TwoTree;
 use super::two_trees::{add_two_trees, small_two_trees};
 use crate::deadline::Deadline;
@@ -46,8 +46,6 @@ pub(super) struct InteriorPoint {
     point: Point,
     curvature: Curvature,
     work: EigenWork,
-    /// All triangles, when not all are present from the start.
-    all: Vec<Triple>,
     best: Option<Snapshot>,
     /// What the current point proves.
     current: f64,
@@ -57,6 +55,15 @@ pub(super) struct InteriorPoint {
     /// Rounds in which two-trees were added.
     rounds: usize,
     random: ChaCha8Rng,
+}
+
+/// When the method may end, in units of eps.
+#[derive(Clone, Copy)]
+pub(super) struct Goal {
+    /// Width of the bracket relative to `max(1, |value + constant|)`.
+    pub(super) tol: f64,
+    /// A bound that is known already: a program that cannot give less is not solved to its end.
+    pub(super) enough: f64,
 }
 
 /// The point with the best bound, and what it belongs to.
@@ -79,7 +86,6 @@ impl InteriorPoint {
             curvature: Curvature::new(program.space.len(), threads)?.until(deadline),
             program,
             work: EigenWork::default(),
-            all: Vec::new(),
             best: None,
             current: f64::INFINITY,
             feasible: None,
@@ -99,8 +105,15 @@ impl InteriorPoint {
         self.feasible.as_ref().map_or(f64::NEG_INFINITY, |feasible| feasible.value)
     }
 
-    /// Iterates until the bracket is `tol` wide, relative to `max(1, |value + constant|)`.
-    pub(super) fn run(&mut self, tol: f64, eps: f64, constant: f64, monitor: &mut Monitor<'_>) -> StopReason {
+    /// Iterates until the goal is reached or known to be out of reach.
+    pub(super) fn run(
+        &mut self,
+        goal: Goal,
+        eps: f64,
+        constant: f64,
+        monitor: &mut Monitor<'_>,
+    ) -> StopReason {
+        let tol = goal.tol;
         let (mut narrowest, mut since) = (f64::INFINITY, 0);
         for iteration in 0.. {
             drop_idle(&mut self.program, &mut self.point, self.rounds < ROUNDS);
@@ -115,6 +128,9 @@ impl InteriorPoint {
             if let Some(reason) = monitor.iteration(eps * (self.lower() + constant), eps * (upper + constant))
             {
                 return reason;
+            }
+            if self.is_final() && self.lower() > goal.enough {
+                return StopReason::Converged;
             }
             since = if gap < 0.98 * narrowest { 0 } else { since + 1 };
             narrowest = narrowest.min(gap);
@@ -143,6 +159,12 @@ impl InteriorPoint {
             }
         }
         StopReason::Stalled
+    }
+
+    /// Whether no inequality or graph can join that would lower the value of a feasible point: all triangles are there,
+    /// and a feasible point is valued with all forests.
+    fn is_final(&self) -> bool {
+        self.program.complete && self.program.space.clusters.moments.is_empty()
     }
 
     fn sigmas(&self) -> Vec<Square> {
@@ -202,10 +224,7 @@ impl InteriorPoint {
         if self.program.complete {
             return false;
         }
-        if self.all.is_empty() {
-            self.all = triangles(&self.program.space);
-        }
-        let found = violated(&self.program, &self.all, &self.point.m, SHARE * gap);
+        let found = violated(&self.program, &self.point.m, SHARE * gap);
         if found.is_empty() {
             return false;
         }

@@ -45,8 +45,9 @@ use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
 use entropy::Entropy;
+pub(crate) use first_order::Start as CombinedStart;
 use graphs::Graph;
-use interior_point::InteriorPoint;
+use interior_point::{Goal, InteriorPoint};
 use parts::{Parts, better};
 use program::Program;
 use two_tree::TwoTree;
@@ -147,7 +148,9 @@ impl Relaxation for Combined {
                 }
                 break;
             };
-            let (found, reason) = search(problem, ising, program, settings, &mut known, &mut monitor)?;
+            let enough = best.upper.map_or(f64::NEG_INFINITY, |upper| upper.phi());
+            let (found, reason) =
+                search(problem, ising, program, settings, (&mut known, enough), &mut monitor)?;
             stop = Some(reason);
             best = with_gap_of(&found, better(found.clone(), best));
             if !problem.features().is_linear() && problem.features().len() > MOST_FEATURES {
@@ -159,6 +162,24 @@ impl Relaxation for Combined {
         best.stop = stop.unwrap_or(StopReason::Converged);
         Ok(best.finish(None, settings.tol, problem, monitor))
     }
+}
+
+/// A quick combined bound of a dense pairwise model: a few rounds of the first-order method, from where the solve of a
+/// larger model ended when that is known, and where this one ended.
+///
+/// # Errors
+/// [`Error::NotApplicable`] when f is not pairwise; parameters that leave floating point.
+pub(crate) fn combined_from(
+    problem: &Problem,
+    start: Option<&CombinedStart>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<(Solution, CombinedStart)> {
+    let Some(ising) = problem.polynomial().as_ising() else {
+        return Err(Error::NotApplicable("combined needs a pairwise model".into()));
+    };
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    first_order::brief(problem, ising, start, settings, &mut monitor)
 }
 
 /// `best` with the distance to the primal value of the program, whatever its bound comes from.
@@ -193,18 +214,19 @@ fn stages(problem: &Problem, greedy: &Solution) -> Vec<Vec<Features>> {
     stages
 }
 
-/// Solves the program and certifies its best point; `known` becomes its two-trees.
+/// Solves the program, unless it cannot give less than `enough`, and certifies its best point; `known` becomes its two-trees.
 fn search(
     problem: &Problem,
     ising: &Ising,
     program: Program,
     settings: &Settings,
-    known: &mut Vec<TwoTree>,
+    (known, enough): (&mut Vec<TwoTree>, f64),
     monitor: &mut Monitor<'_>,
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
     let mut method = InteriorPoint::new(program, settings.threads, monitor.deadline())?;
-    let stop = method.run(0.5 * settings.tol, eps, constant, monitor);
+    let stop =
+        method.run(Goal { tol: 0.5 * settings.tol, enough: enough / eps - constant }, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);

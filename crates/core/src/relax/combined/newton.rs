@@ -2,11 +2,11 @@
 
 use super::curvature::Curvature;
 use super::entropy::{Evaluation, add_curvature};
-use super::pairs::SIGNS;
 use super::program::{Point, Program};
 use crate::linalg::scaling::Scaling;
-use crate::linalg::symmetric::step_to_boundary;
-use crate::linalg::{Cholesky, EigenWork, Square, multiply};
+use crate::linalg::symmetric::{plus, step_to_boundary};
+use crate::linalg::{Cholesky, EigenWork, Square, dot, longest_step, multiply};
+use crate::relax::cuts::quad::{Quad, gram, sides};
 use faer::Par;
 
 /// A direction in all variables.
@@ -15,8 +15,8 @@ pub(super) struct Step {
     t: f64,
     sigmas: Vec<Square>,
     squares: Vec<Square>,
-    cut_slacks: Vec<[f64; 4]>,
-    nu: Vec<[f64; 4]>,
+    cut_slacks: Vec<Quad>,
+    nu: Vec<Quad>,
     entropy_slacks: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -58,12 +58,10 @@ impl<'a> Linearised<'a> {
         }
         add_curvature(&program.entropies, space, &point.m, &point.weights, at, curvature);
         for ((triple, y), nu) in program.triples.iter().zip(&point.cut_slacks).zip(&point.nu) {
-            let ratio: [f64; 4] = std::array::from_fn(|p| nu[p] / y[p]);
+            let block = gram(&std::array::from_fn(|p| nu[p] / y[p]));
+            let at = triple.moments.map(|k| k as usize);
             for p in 0..3 {
-                for q in 0..=p {
-                    let v: f64 = ratio.iter().zip(&SIGNS).map(|(r, s)| r * s[p] * s[q]).sum();
-                    curvature.add(triple.moments[p] as usize, triple.moments[q] as usize, v);
-                }
+                (0..=p).for_each(|q| curvature.add(at[p], at[q], block[p][q]));
             }
         }
         if !curvature.factor() {
@@ -104,11 +102,11 @@ impl<'a> Linearised<'a> {
             .collect();
         let second = |c: usize, p: usize| predicted.map_or(0.0, |s| s.cut_slacks[c][p] * s.nu[c][p]);
         // Multipliers of the inequalities if the moments did not move.
-        let mut nu: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
-        let mut cut_residuals: Vec<[f64; 4]> = Vec::with_capacity(program.triples.len());
+        let mut nu: Vec<Quad> = Vec::with_capacity(program.triples.len());
+        let mut cut_residuals: Vec<Quad> = Vec::with_capacity(program.triples.len());
         for (c, triple) in program.triples.iter().enumerate() {
             let (g, y, v) = (triple.slacks(&point.m), &point.cut_slacks[c], &point.nu[c]);
-            let residual: [f64; 4] = std::array::from_fn(|p| g[p] - y[p]);
+            let residual: Quad = std::array::from_fn(|p| g[p] - y[p]);
             nu.push(std::array::from_fn(|p| {
                 (target - second(c, p) - v[p] * y[p] - v[p] * residual[p]) / y[p]
             }));
@@ -133,10 +131,10 @@ impl<'a> Linearised<'a> {
         let squares = squares.collect();
         let mut cut_slacks = cut_residuals;
         for (c, triple) in program.triples.iter().enumerate() {
-            for (p, signs) in SIGNS.iter().enumerate() {
-                let along: f64 = (0..3).map(|q| signs[q] * m[triple.moments[q] as usize]).sum();
-                cut_slacks[c][p] += along;
-                nu[c][p] -= point.nu[c][p] / point.cut_slacks[c][p] * along;
+            let along = sides(0.0, triple.moments.map(|k| m[k as usize]));
+            for p in 0..4 {
+                cut_slacks[c][p] += along[p];
+                nu[c][p] -= point.nu[c][p] / point.cut_slacks[c][p] * along[p];
             }
         }
         let gradients = self.at.gradients.chunks_exact(m.len());
@@ -174,18 +172,14 @@ impl<'a> Linearised<'a> {
 impl Step {
     /// How far the primal and the dual variables can go, at most 1.
     pub(super) fn step_lengths(&self, point: &Point, sigmas: &[Square]) -> (f64, f64) {
-        let scalar = |values: &[f64], steps: &[f64]| {
-            let limits = values.iter().zip(steps).filter(|(_, s)| **s < 0.0).map(|(v, s)| -v / s);
-            limits.fold(1.0, f64::min)
-        };
         let matrix = |values: &[Square], steps: &[Square]| {
             values.iter().zip(steps).map(|(v, s)| step_to_boundary(v, s)).fold(1.0, f64::min)
         };
-        let primal = scalar(point.cut_slacks.as_flattened(), self.cut_slacks.as_flattened())
-            .min(scalar(&point.entropy_slacks, &self.entropy_slacks))
+        let primal = longest_step(point.cut_slacks.as_flattened(), self.cut_slacks.as_flattened())
+            .min(longest_step(&point.entropy_slacks, &self.entropy_slacks))
             .min(matrix(sigmas, &self.sigmas));
-        let dual = scalar(point.nu.as_flattened(), self.nu.as_flattened())
-            .min(scalar(&point.weights, &self.weights))
+        let dual = longest_step(point.nu.as_flattened(), self.nu.as_flattened())
+            .min(longest_step(&point.weights, &self.weights))
             .min(matrix(&point.squares, &self.squares));
         (primal, dual)
     }
@@ -199,11 +193,7 @@ impl Step {
         by: (f64, f64),
     ) -> f64 {
         let moved = self.moved(point, by);
-        let sigmas: Vec<Square> = sigmas
-            .iter()
-            .zip(&self.sigmas)
-            .map(|(a, b)| crate::linalg::symmetric::plus(a, by.0, b))
-            .collect();
+        let sigmas: Vec<Square> = sigmas.iter().zip(&self.sigmas).map(|(a, b)| plus(a, by.0, b)).collect();
         program.complementarity(&moved, &sigmas)
     }
 
@@ -212,22 +202,18 @@ impl Step {
         let along = |values: &[f64], steps: &[f64], by: f64| -> Vec<f64> {
             values.iter().zip(steps).map(|(v, s)| v + by * s).collect()
         };
-        let four = |values: &[[f64; 4]], steps: &[[f64; 4]], by: f64| -> Vec<[f64; 4]> {
+        let four = |values: &[Quad], steps: &[Quad], by: f64| -> Vec<Quad> {
             values.iter().zip(steps).map(|(v, s)| std::array::from_fn(|p| v[p] + by * s[p])).collect()
         };
         let squares = point.squares.iter().zip(&self.squares);
         Point {
             m: along(&point.m, &self.m, primal),
             t: point.t + primal * self.t,
-            squares: squares.map(|(a, b)| crate::linalg::symmetric::plus(a, dual, b)).collect(),
+            squares: squares.map(|(a, b)| plus(a, dual, b)).collect(),
             cut_slacks: four(&point.cut_slacks, &self.cut_slacks, primal),
             nu: four(&point.nu, &self.nu, dual),
             entropy_slacks: along(&point.entropy_slacks, &self.entropy_slacks, primal),
             weights: along(&point.weights, &self.weights, dual),
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

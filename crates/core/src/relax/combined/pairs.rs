@@ -1,14 +1,6 @@
 //! Entropies of one and two spins, as functions of their moments.
 
-/// Signs of the four inequalities `1 + s m_kl + t m_km + st m_lm >= 0` of a triple of vertices of
-/// z = (1, x); for a triple through vertex 0 the left sides are `4 P(x_i = s, x_j = t)`.
-pub(super) const SIGNS: [[f64; 3]; 4] =
-    [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
-
-/// Left sides of the four inequalities.
-pub(super) fn slacks([a, b, c]: [f64; 3]) -> [f64; 4] {
-    SIGNS.map(|s| 1.0 + s[0] * a + s[1] * b + s[2] * c)
-}
+use crate::relax::cuts::quad::{adjoint, gram, slacks};
 
 /// Probabilities below this are rounding of the moments they come from.
 pub(super) const LEAST: f64 = 1e-17;
@@ -42,19 +34,13 @@ pub(super) fn information([a, b, c]: [f64; 3]) -> f64 {
 /// `log p_st / (p_s p_t) = const + u x_s + v x_t + w x_s x_t`.
 pub(super) fn information_gradient([a, b, c]: [f64; 3]) -> [f64; 3] {
     let logs = slacks([a, b, c]).map(|q| q.max(LEAST).ln());
-    let along = |p: usize| 0.25 * SIGNS.iter().zip(&logs).map(|(s, l)| s[p] * l).sum::<f64>();
-    [along(0) - half_log_odds(a), along(1) - half_log_odds(b), along(2)]
+    let [u, v, w] = adjoint(&logs).map(|along| 0.25 * along);
+    [u - half_log_odds(a), v - half_log_odds(b), w]
 }
 
 /// Its second derivatives, lower triangle.
 pub(super) fn information_curvature([a, b, c]: [f64; 3]) -> [[f64; 3]; 3] {
-    let weights = slacks([a, b, c]).map(|q| 0.25 / q.max(LEAST));
-    let mut out = [[0.0; 3]; 3];
-    for (s, w) in SIGNS.iter().zip(&weights) {
-        for p in 0..3 {
-            (0..=p).for_each(|q| out[p][q] += w * s[p] * s[q]);
-        }
-    }
+    let mut out = gram(&slacks([a, b, c]).map(|q| 0.25 / q.max(LEAST)));
     out[0][0] -= spin_curvature(a);
     out[1][1] -= spin_curvature(b);
     out
@@ -63,14 +49,6 @@ pub(super) fn information_curvature([a, b, c]: [f64; 3]) -> [[f64; 3]; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn inequalities_hold_at_every_vertex_of_the_cube() {
-        for bits in 0..8 {
-            let z = [0, 1, 2].map(|i| if bits >> i & 1 == 1 { 1.0 } else { -1.0 });
-            assert!(slacks([z[0] * z[1], z[0] * z[2], z[1] * z[2]]).iter().all(|g| *g >= 0.0));
-        }
-    }
 
     #[test]
     fn derivatives_agree_with_finite_differences() {

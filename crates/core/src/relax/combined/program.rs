@@ -10,10 +10,10 @@
 //! `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1.
 
 use super::entropy::{Entropy, Evaluation};
-use super::pairs::{SIGNS, slacks};
 use super::space::Space;
 use super::two_tree::TwoTree;
 use crate::linalg::Square;
+use crate::relax::cuts::quad::{Quad, adjoint, slacks};
 
 /// The data of the program; triples and graphs are generated while it is solved.
 pub(super) struct Program {
@@ -44,8 +44,8 @@ pub(super) struct Point {
     /// `S_B`.
     pub(super) squares: Vec<Square>,
     /// Slacks of the inequalities of every triple, and their multipliers.
-    pub(super) cut_slacks: Vec<[f64; 4]>,
-    pub(super) nu: Vec<[f64; 4]>,
+    pub(super) cut_slacks: Vec<Quad>,
+    pub(super) nu: Vec<Quad>,
     /// `E_k(m) - t`, and the weights.
     pub(super) entropy_slacks: Vec<f64>,
     pub(super) weights: Vec<f64>,
@@ -59,7 +59,7 @@ impl Triple {
     }
 
     /// Slacks of its inequalities.
-    pub(super) fn slacks(&self, m: &[f64]) -> [f64; 4] {
+    pub(super) fn slacks(&self, m: &[f64]) -> Quad {
         slacks(self.moments.map(|p| m[p as usize]))
     }
 
@@ -118,11 +118,10 @@ impl Program {
     }
 
     /// `out += sum_c values_c c`.
-    pub(super) fn add_cuts(&self, values: &[[f64; 4]], out: &mut [f64]) {
+    pub(super) fn add_cuts(&self, values: &[Quad], out: &mut [f64]) {
         for (triple, values) in self.triples.iter().zip(values) {
-            for (v, signs) in values.iter().zip(&SIGNS) {
-                (0..3).for_each(|p| out[triple.moments[p] as usize] += v * signs[p]);
-            }
+            let along = adjoint(values);
+            (0..3).for_each(|p| out[triple.moments[p] as usize] += along[p]);
         }
     }
 

@@ -3,13 +3,14 @@
 use super::dual::Split;
 use super::entropy::{Entropy, evaluate};
 use super::graphs::Graph;
-use super::pairs::SIGNS;
 use super::program::{Point, Program};
 use super::spectra::{function, raised};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::{Ising, Polynomial};
+use crate::relax::cuts::Triangle;
+use crate::relax::cuts::quad::SIGNS;
 
 /// Sets the smallest multipliers to zero, as many as move the bound by no more than `allowance`: most
 /// inequalities are slack, and a proof need not list them.
@@ -87,11 +88,8 @@ fn squares(program: &Program, point: &Point, eps: f64) -> Result<Vec<SumOfSquare
 fn cuts(program: &Program, point: &Point, eps: f64) -> Vec<Cut> {
     let mut cuts = Vec::with_capacity(4 * program.triples.len());
     for (triple, nu) in program.triples.iter().zip(&point.nu) {
-        for (v, s) in nu.iter().zip(&SIGNS).filter(|(v, _)| **v > 0.0) {
-            // The cycle k, l, m has the sides (k,l), (l,m), (m,k).
-            let signs = [s[0], s[2], s[1]].map(|v| v as i8);
-            cuts.push(Cut { multiplier: eps * v, cycle: triple.vertices.to_vec(), signs: signs.to_vec() });
-        }
+        let own = nu.iter().zip(SIGNS).filter(|(v, _)| **v > 0.0);
+        cuts.extend(own.map(|(v, signs)| Triangle { vertices: triple.vertices, signs }.cut(eps * v)));
     }
     cuts
 }

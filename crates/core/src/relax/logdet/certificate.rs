@@ -1,10 +1,11 @@
 //! From a dual point to the data of a proof.
 
-use super::cuts::SIGNS;
 use super::interior_point::{Point, Program};
 use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
 use crate::features::Features;
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
+use crate::relax::cuts::Triangle;
+use crate::relax::cuts::quad::SIGNS;
 
 /// Thresholds, relative to the largest multiplier, below which cuts are left out.
 const PRUNING: [f64; 4] = [1e-2, 1e-4, 1e-6, 1e-8];
@@ -77,9 +78,8 @@ pub(super) fn trivial(constant: f64, eps: f64) -> Certificate {
 fn cuts(program: &Program, point: &Point, eps: f64) -> Vec<Cut> {
     let mut out = Vec::new();
     for (&[i, j], nu) in program.cuts.pairs.iter().zip(&point.nu) {
-        for ([a, b], v) in SIGNS.into_iter().zip(nu).filter(|(_, v)| **v > 0.0) {
-            out.push(Cut { multiplier: eps * v, cycle: vec![0, i, j], signs: vec![a, a * b, b] });
-        }
+        let own = nu.iter().zip(SIGNS).filter(|(v, _)| **v > 0.0);
+        out.extend(own.map(|(v, signs)| Triangle { vertices: [0, i, j], signs }.cut(eps * v)));
     }
     out
 }

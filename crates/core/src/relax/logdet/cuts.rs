@@ -2,13 +2,8 @@
 
 use crate::linalg::Square;
 use crate::model::Ising;
+use crate::relax::cuts::quad::{Quad, adjoint, sides};
 use crate::settings::Pairwise;
-
-/// Four numbers per pair, in the order of [`SIGNS`].
-pub(super) type Quad = [f64; 4];
-
-/// The signs (a, b) of the four inequalities of one pair.
-pub(super) const SIGNS: [[i8; 2]; 4] = [[1, 1], [1, -1], [-1, 1], [-1, -1]];
 
 /// The constrained pairs, as vertices `1 <= i < j <= d` of the moment matrix.
 #[derive(Clone, Debug)]
@@ -37,8 +32,7 @@ impl Cuts {
     pub(super) fn values(&self, y: &Square, constant: f64) -> Vec<Quad> {
         let value = |&[i, j]: &[u32; 2]| {
             let (i, j) = (i as usize, j as usize);
-            let (u, v, w) = (y.at(i, 0), y.at(j, 0), y.at(i, j));
-            [constant + u + v + w, constant + u - v - w, constant - u + v - w, constant - u - v + w]
+            sides(constant, [y.at(i, 0), y.at(j, 0), y.at(i, j)])
         };
         self.pairs.iter().map(value).collect()
     }
@@ -49,7 +43,7 @@ impl Cuts {
         let data = out.data_mut();
         for (&[i, j], w) in self.pairs.iter().zip(weights) {
             let (i, j) = (i as usize, j as usize);
-            let [u, v, p] = first_moments(w).map(|x| 0.5 * x);
+            let [u, v, p] = adjoint(w).map(|x| 0.5 * x);
             data[i] += u;
             data[n * i] += u;
             data[j] += v;
@@ -68,22 +62,6 @@ impl Cuts {
         m.data_mut().iter_mut().step_by(n + 1).zip(diagonal).for_each(|(v, d)| *v = d);
         m
     }
-}
-
-/// `(sum a w, sum b w, sum ab w)` over the four inequalities of a pair.
-pub(super) fn first_moments(w: &Quad) -> [f64; 3] {
-    [w[0] + w[1] - w[2] - w[3], w[0] - w[1] + w[2] - w[3], w[0] - w[1] - w[2] + w[3]]
-}
-
-/// `sum_c x_c y_c`.
-pub(super) fn dot(x: &[Quad], y: &[Quad]) -> f64 {
-    x.iter().flatten().zip(y.iter().flatten()).map(|(a, b)| a * b).sum()
-}
-
-/// The largest `t <= 1` for which `x + t dx >= 0`.
-pub(super) fn step_to_boundary(x: &[Quad], dx: &[Quad]) -> f64 {
-    let ratios = x.iter().flatten().zip(dx.iter().flatten());
-    ratios.filter(|(_, dx)| **dx < 0.0).fold(1.0, |t, (x, dx)| t.min(-x / dx))
 }
 
 /// `f` applied entry by entry.

@@ -1,8 +1,9 @@
 //! The Newton system of small models, assembled over the moments and factorised.
 
-use super::cuts::{Cuts, Quad, first_moments};
+use super::cuts::Cuts;
 use crate::linalg::Square;
 use crate::linalg::symmetric::{cholesky, cholesky_solve};
+use crate::relax::cuts::quad::{Quad, gram};
 
 /// Cholesky factor of `Y -> sum_k T_k Y T_k + A^T diag(w) A Y` on hollow symmetric matrices, in the
 /// coordinates `y_ij`, i < j, numbered `j (j - 1) / 2 + i`.
@@ -74,14 +75,10 @@ fn add_cuts(cuts: &Cuts, weights: &[Quad], matrix: &mut Square) {
     for (&[i, j], w) in cuts.pairs.iter().zip(weights) {
         let (i, j) = (i as usize, j as usize);
         // Increasing because i < j, so every product lands in the lower triangle.
-        let [u, v, p] = [index(0, i), index(0, j), index(i, j)];
-        let total: f64 = w.iter().sum();
-        let [a, b, ab] = first_moments(w);
-        for q in [u, v, p] {
-            data[q + size * q] += total;
+        let at = [index(0, i), index(0, j), index(i, j)];
+        let block = gram(w);
+        for p in 0..3 {
+            (0..=p).for_each(|q| data[at[p] + size * at[q]] += block[p][q]);
         }
-        data[v + size * u] += ab;
-        data[p + size * u] += b;
-        data[p + size * v] += a;
     }
 }

@@ -7,11 +7,12 @@
 //! Optimality is `Sigma S = 0`, `s nu = 0`, `X M = I/2`: the log-det term acts as a barrier whose
 //! parameter stops at 1/2.
 
-use super::cuts::{self, Cuts, Quad, zip_quads};
+use super::cuts::{Cuts, zip_quads};
 use super::newton::{Linearization, Step};
 use crate::linalg::symmetric::{log_det, plus, step_to_boundary};
-use crate::linalg::{Eigen, EigenWork, Square, eigh};
+use crate::linalg::{Eigen, EigenWork, Square, dot, eigh, longest_step};
 use crate::observer::Monitor;
+use crate::relax::cuts::quad::Quad;
 use crate::solution::StopReason;
 
 /// The relaxation in units of eps.
@@ -238,16 +239,16 @@ impl Program {
     /// Mean of the products that vanish at the optimum.
     fn complementarity(&self, point: &Point) -> f64 {
         let count = self.f.n() as f64 + self.cut_share() * self.cuts.len() as f64;
-        (point.sigma.dot(&point.s) + cuts::dot(&point.slack, &point.nu)) / count
+        (point.sigma.dot(&point.s) + dot(point.slack.as_flattened(), point.nu.as_flattened())) / count
     }
 
     /// Longest primal and dual steps inside the cones, at most 1.
     fn longest(&self, point: &Point, step: &Step) -> (f64, f64) {
         let primal = step_to_boundary(&point.sigma, &step.sigma)
-            .min(cuts::step_to_boundary(&point.slack, &step.slack));
+            .min(longest_step(point.slack.as_flattened(), step.slack.as_flattened()));
         let dual = step_to_boundary(&point.s, &step.s)
             .min(step_to_boundary(&point.m, &step.m))
-            .min(cuts::step_to_boundary(&point.nu, &step.nu));
+            .min(longest_step(point.nu.as_flattened(), step.nu.as_flattened()));
         (primal, dual)
     }
 

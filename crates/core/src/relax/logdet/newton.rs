@@ -1,6 +1,6 @@
 //! One linearisation of the optimality conditions, and the steps it gives.
 
-use super::cuts::{Cuts, Quad, zip_quads};
+use super::cuts::{Cuts, zip_quads};
 use super::dense::DenseSystem;
 use super::interior_point::{Point, shifted};
 use super::kronecker::Kronecker;
@@ -8,6 +8,7 @@ use super::structured::StructuredSystem;
 use crate::linalg::scaling::Scaling;
 use crate::linalg::symmetric::{clear_diagonal, plus};
 use crate::linalg::{EigenWork, Square};
+use crate::relax::cuts::quad::Quad;
 
 /// A change of every variable of a [`Point`].
 pub(super) struct Step {

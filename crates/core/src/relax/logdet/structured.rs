@@ -6,10 +6,11 @@
 //! `K + sum w v v^T v v^T / 4` restricted to hollow matrices is inverted by Woodbury's identity
 //! around K, whose inverse is known, with one dense factorisation of n + (number of heavy cuts).
 
-use super::cuts::{Cuts, Quad, SIGNS};
+use super::cuts::Cuts;
 use super::kronecker::{Kronecker, Sparse};
 use crate::linalg::Square;
 use crate::linalg::symmetric::{cholesky, cholesky_solve, clear_diagonal, plus};
+use crate::relax::cuts::quad::{Quad, SIGNS};
 
 /// `Y -> K Y + A^T diag(w) A Y` on hollow symmetric matrices.
 pub(super) struct StructuredSystem<'a> {
@@ -37,7 +38,7 @@ impl<'a> StructuredSystem<'a> {
     pub(super) fn new(kronecker: Kronecker, n: usize, cuts: &'a Cuts, weights: &'a [Quad]) -> Option<Self> {
         let mut heavy = Vec::new();
         for (&[i, j], w) in cuts.pairs.iter().zip(weights) {
-            for ([a, b], w) in SIGNS.into_iter().zip(w) {
+            for ([a, b, _], w) in SIGNS.into_iter().zip(w) {
                 let v = Sparse::cut(i, a, j, b);
                 if 0.25 * w * kronecker.diagonal_bound(&v) <= HEAVY {
                     continue;

@@ -1,33 +1,15 @@
 //! Coordinate ascent over the blocks of a partition.
 
+use super::crossing::{Crossing, Place, parts, regroup, spread};
 use super::law::{Law, Moments, Piece};
 use super::partition::Partition;
 use crate::model::FactorModel;
-
-/// Rounds of backfitting when a factor meets a block in several variables.
-const BACKFITTING: usize = 4;
 
 /// Entries of a block that take about a millisecond: smaller blocks are not worth a look at the clock each.
 const SLOW_ENTRIES: usize = 100_000;
 
 /// Cost of an entry between blocks in entries of a block, measured.
 const CROSSING_COST: usize = 8;
-
-/// Where the law of a part of a scope is found in its block.
-#[derive(Clone, Copy)]
-enum Place {
-    /// One variable, by its number in the block.
-    Single(u32),
-    /// Several, by the number of the reading.
-    Several(u32),
-}
-
-/// A factor between blocks: its table with the parts of the scope in each block one after the other.
-struct Crossing {
-    values: Vec<f64>,
-    /// Block, place in it, size of the part's table.
-    parts: Vec<(u32, Place, usize)>,
-}
 
 /// One block.
 struct Block {
@@ -120,7 +102,7 @@ impl<'a> Ascent<'a> {
         self.blocks.iter().map(|b| b.law.entries()).sum()
     }
 
-    /// Independent variables with the given laws, then the field of that on every block.
+    /// Independent variables with the given laws, then each block in turn in the field of the others.
     pub(super) fn begin(&mut self, start: &[Vec<f64>]) {
         let initial = |block: &Block| {
             let single: Vec<Vec<f64>> = block.variables.iter().map(|&v| start[v as usize].clone()).collect();
@@ -133,8 +115,10 @@ impl<'a> Ascent<'a> {
             Moments { log_z: 0.0, single, parts }
         };
         self.moments = self.blocks.iter().map(initial).collect();
-        self.fields = (0..self.blocks.len()).map(|b| self.field(b)).collect();
+        self.fields = vec![Vec::new(); self.blocks.len()];
+        // One block after the other: from the marginals of a product of blocks the value can only rise.
         for b in 0..self.blocks.len() {
+            self.fields[b] = self.field(b);
             self.moments[b] = self.blocks[b].law.moments(&self.fields[b]);
         }
     }
@@ -160,8 +144,7 @@ impl<'a> Ascent<'a> {
             }
         }
         for crossing in &self.crossings {
-            let seen = self.contract(crossing, None);
-            value += seen[0];
+            value += crossing.contract(self.laws(crossing), None)[0];
         }
         let constants = self.tables.factors().filter(|f| f.scope.is_empty()).map(|f| f.table[0]).sum::<f64>();
         self.tables.constant() + constants + self.eps * value
@@ -172,7 +155,8 @@ impl<'a> Ascent<'a> {
         let (block, moments) = (&self.blocks[b], &self.moments[b]);
         let mut out: Vec<Vec<f64>> = moments.single.iter().map(|row| vec![0.0; row.len()]).collect();
         for &(crossing, part, place) in &block.crossings {
-            let seen = self.contract(&self.crossings[crossing as usize], Some(part as usize));
+            let crossing = &self.crossings[crossing as usize];
+            let seen = crossing.contract(self.laws(crossing), Some(part as usize));
             match place {
                 Place::Single(k) => out[k as usize].iter_mut().zip(&seen).for_each(|(h, v)| *h += v),
                 Place::Several(r) => {
@@ -183,39 +167,33 @@ impl<'a> Ascent<'a> {
         out
     }
 
-    /// The expectation of a factor between blocks given the states of one part, or altogether.
-    fn contract(&self, crossing: &Crossing, kept: Option<usize>) -> Vec<f64> {
-        let law = |p: usize| {
+    /// The law of part p of a factor between blocks, by p.
+    fn laws<'s>(&'s self, crossing: &'s Crossing) -> impl Fn(usize) -> &'s [f64] {
+        |p| {
             let (b, place, _) = crossing.parts[p];
             let moments = &self.moments[b as usize];
             match place {
                 Place::Single(k) => &moments.single[k as usize],
                 Place::Several(r) => &moments.parts[r as usize],
             }
-        };
-        if let [first, second] = crossing.parts[..] {
-            return contract_two(&crossing.values, [first.2, second.2], [law(0), law(1)], kept);
         }
-        let mut values = crossing.values.clone();
-        let mut inner = 1;
-        for p in 0..crossing.parts.len() {
-            let size = crossing.parts[p].2;
-            if kept == Some(p) {
-                inner *= size;
-                continue;
+    }
+
+    /// What independent blocks miss of the factors between them, to second order in units of eps, by variable.
+    pub(super) fn missed(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.tables.d()];
+        for crossing in &self.crossings {
+            let missed = crossing.missed(self.laws(crossing));
+            for &(b, place, _) in &crossing.parts {
+                let block = &self.blocks[b as usize];
+                let members = match place {
+                    Place::Single(k) => vec![k],
+                    Place::Several(r) => block.scopes[r as usize].clone(),
+                };
+                members.into_iter().for_each(|k| out[block.variables[k as usize] as usize] += missed);
             }
-            let weights = law(p);
-            let outer = values.len() / (inner * size);
-            let mut next = vec![0.0; inner * outer];
-            for o in 0..outer {
-                for (s, &w) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-                    let row = &values[(o * size + s) * inner..][..inner];
-                    next[o * inner..][..inner].iter_mut().zip(row).for_each(|(sum, v)| *sum += w * v);
-                }
-            }
-            values = next;
         }
-        values
+        out
     }
 
     /// The witness: the blocks, and per variable the field of each state in units of f.
@@ -236,83 +214,5 @@ impl<'a> Ascent<'a> {
             block.variables.iter().zip(&moments.single).for_each(|(&v, row)| out[v as usize] = row.clone());
         }
         out
-    }
-}
-
-/// [`Ascent::contract`] for a factor between two blocks, which is what most are.
-fn contract_two(values: &[f64], sizes: [usize; 2], laws: [&Vec<f64>; 2], kept: Option<usize>) -> Vec<f64> {
-    let column = |t: usize| &values[t * sizes[0]..(t + 1) * sizes[0]];
-    let times = |p: f64, v: f64| if p > 0.0 { p * v } else { 0.0 };
-    let over_first = |t: usize| laws[0].iter().zip(column(t)).map(|(&p, &v)| times(p, v)).sum::<f64>();
-    match kept {
-        Some(0) => {
-            let row = |s: usize| laws[1].iter().enumerate().map(|(t, &p)| times(p, column(t)[s])).sum();
-            (0..sizes[0]).map(row).collect()
-        }
-        Some(_) => (0..sizes[1]).map(over_first).collect(),
-        None => vec![(0..sizes[1]).map(|t| times(laws[1][t], over_first(t))).sum()],
-    }
-}
-
-/// The parts of a scope in each block it meets, in the blocks' own numbering.
-fn parts(scope: &[u32], of: &[(u32, u32)]) -> Vec<(u32, Vec<u32>)> {
-    let mut out: Vec<(u32, Vec<u32>)> = Vec::new();
-    for &v in scope {
-        let (b, k) = of[v as usize];
-        match out.iter_mut().find(|part| part.0 == b) {
-            Some(part) => part.1.push(k),
-            None => out.push((b, vec![k])),
-        }
-    }
-    out
-}
-
-/// A table with the variables of each part next to each other, the first part fastest.
-fn regroup(
-    scope: &[u32],
-    table: &[f64],
-    cardinalities: &[u32],
-    of: &[(u32, u32)],
-    parts: &[(u32, Vec<u32>)],
-) -> Vec<f64> {
-    let mut offsets = vec![0usize];
-    for (b, members) in parts {
-        for k in members {
-            let mut stride = 1;
-            for &v in scope {
-                let q = cardinalities[v as usize] as usize;
-                if of[v as usize] == (*b, *k) {
-                    offsets = (0..q).flat_map(|s| offsets.iter().map(move |o| o + s * stride)).collect();
-                    break;
-                }
-                stride *= q;
-            }
-        }
-    }
-    offsets.into_iter().map(|o| table[o]).collect()
-}
-
-/// Adds to the fields of single variables what best stands for a function of several, under their present law:
-/// least squares by backfitting.
-fn spread(function: &[f64], law: &[f64], scope: &[u32], out: &mut [Vec<f64>]) {
-    let sizes: Vec<usize> = scope.iter().map(|&k| out[k as usize].len()).collect();
-    let mut pieces: Vec<Vec<f64>> = sizes.iter().map(|&q| vec![0.0; q]).collect();
-    let state = |index: usize, p: usize| index / sizes[..p].iter().product::<usize>() % sizes[p];
-    for _ in 0..BACKFITTING {
-        for p in 0..scope.len() {
-            let (mut sum, mut weight) = (vec![0.0; sizes[p]], vec![0.0; sizes[p]]);
-            for (index, &w) in law.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-                let others: f64 =
-                    (0..scope.len()).filter(|&r| r != p).map(|r| pieces[r][state(index, r)]).sum();
-                sum[state(index, p)] += w * (function[index] - others);
-                weight[state(index, p)] += w;
-            }
-            for s in 0..sizes[p] {
-                pieces[p][s] = if weight[s] > 0.0 { sum[s] / weight[s] } else { 0.0 };
-            }
-        }
-    }
-    for (&k, piece) in scope.iter().zip(pieces) {
-        out[k as usize].iter_mut().zip(piece).for_each(|(h, v)| *h += v);
     }
 }

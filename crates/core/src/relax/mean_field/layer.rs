@@ -6,6 +6,7 @@
 
 use crate::certify::Witness;
 use crate::deadline::Deadline;
+use crate::exact::layers::smaller_side;
 use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
 
@@ -30,42 +31,12 @@ pub(super) fn best(ising: &Ising, eps: f64, means: &[f64], deadline: &Deadline) 
     if ising.edges().len() < DENSITY * ising.d() {
         return None;
     }
-    let colours = two_colouring(ising)?;
-    let layers = [false, true].map(|colour| {
-        let summed: Vec<bool> = colours.iter().map(|c| *c == colour).collect();
+    let in_small = smaller_side(ising)?;
+    let layers = [true, false].map(|side| {
+        let summed: Vec<bool> = in_small.iter().map(|small| *small == side).collect();
         Problem::new(ising, eps, &summed).solve(means, deadline)
     });
     layers.into_iter().reduce(|a, b| if b.value > a.value { b } else { a })
-}
-
-/// A colour per spin such that every coupling joins different ones.
-fn two_colouring(ising: &Ising) -> Option<Vec<bool>> {
-    let mut near = vec![Vec::new(); ising.d()];
-    for (i, j, _) in ising.triples().filter(|t| t.2 != 0.0) {
-        near[i].push(j);
-        near[j].push(i);
-    }
-    let mut colour: Vec<Option<bool>> = vec![None; ising.d()];
-    for root in 0..ising.d() {
-        if colour[root].is_some() {
-            continue;
-        }
-        colour[root] = Some(false);
-        let mut stack = vec![(root, false)];
-        while let Some((i, own)) = stack.pop() {
-            for &j in &near[i] {
-                match colour[j] {
-                    None => {
-                        colour[j] = Some(!own);
-                        stack.push((j, !own));
-                    }
-                    Some(other) if other == own => return None,
-                    Some(_) => {}
-                }
-            }
-        }
-    }
-    Some(colour.into_iter().map(|c| c.unwrap_or(false)).collect())
 }
 
 /// The bound as a function of the means of the layer that is kept.
@@ -90,7 +61,7 @@ impl Problem {
         kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
         summed.iter().enumerate().for_each(|(k, &i)| place[i] = k);
         let mut rows = vec![Vec::new(); summed.len()];
-        for (i, j, v) in ising.triples() {
+        for (i, j, v) in ising.triples().filter(|t| t.2 != 0.0) {
             let (a, b) = if is_summed[i] { (j, i) } else { (i, j) };
             rows[place[b]].push((place[a], v / eps));
         }

@@ -1,7 +1,9 @@
 //! Mean field over factor tables: any arity, any number of states, hard zeros.
 
-use super::wide::{Best, PROOF_SHARE, Wide};
-use super::{MeanField, explore};
+use super::MeanField;
+use super::mixture::Mixing;
+use super::spins::explore;
+use super::wide::{Best, Wide};
 use crate::certify::{Certificate, Slack, Witness};
 use crate::error::Result;
 use crate::model::FactorModel;
@@ -9,11 +11,25 @@ use crate::observer::{Monitor, Observer};
 use crate::relax::TableBound;
 use crate::search::{Effort, best_states};
 use crate::settings::{Method, Settings};
-use crate::solution::{Solution, StopReason};
+use crate::solution::{Solution, StopReason, TracePoint};
 use std::time::Instant;
 
 /// Share of the time limit for assignments, independent spins and trees; blocks have the rest.
 const FIRST_SHARE: f64 = 0.3;
+
+/// Share of that rest for single products of blocks; their proof follows, and mixtures of them.
+const BLOCKS_SHARE: f64 = 0.5;
+
+/// Share of what is left then for the proof of a mixture, and how many times longer than that of a single product each of its
+/// parts is taken to be: every part is a model of its own.
+const MIXTURE_PROOF_SHARE: f64 = 0.4;
+const PROOF_CAUTION: f64 = 1.5;
+
+/// Entries of all parts of a mixture without a time limit: a second or two of proof.
+const UNTIMED_PROOF_ENTRIES: u64 = 3_000_000;
+
+/// Gain of a mixture over a product of blocks that can be hoped for, in units of eps: log of 400 parts.
+const MOST_GAIN: f64 = 6.0;
 
 impl TableBound for MeanField {
     fn solve_tables(
@@ -31,27 +47,74 @@ impl TableBound for MeanField {
         let (mut solution, starts) = simple(tables, eps, &first, &mut monitor)?;
         let (iterations, mut trace) = (monitor.iterations, monitor.trace);
         let cancelled = solution.stop == StopReason::Cancelled;
+        solution.iterations = iterations;
         if eps > 0.0 && tables.d() > 0 && !cancelled {
-            let limit = deadline.is_limited().then(|| (1.0 - PROOF_SHARE) * deadline.seconds_left());
-            let rest = settings.for_part(&deadline, limit);
-            let mut monitor = Monitor::new(&rest, usize::MAX, observer);
-            let mut wide = Wide::new(tables, eps, &rest, &mut monitor);
-            let stop = wide.run(&starts);
-            let ended = if wide.converged { StopReason::Converged } else { StopReason::MaxIterations };
-            let best = wide.best.take();
-            if let Some(best) = best {
-                solution.stop = stop.unwrap_or(ended);
-                offer(&mut solution, tables, eps, best);
-            }
-            solution.iterations = iterations + monitor.iterations;
-            trace.append(&mut monitor.trace);
-        } else {
-            solution.iterations = iterations;
+            let mut blocks = products(&mut solution, tables, eps, &starts, settings, observer);
+            trace.append(&mut blocks);
         }
         solution.trace = trace;
         solution.seconds = start.elapsed().as_secs_f64();
         Ok(solution)
     }
+}
+
+/// Products of blocks, then mixtures of them, in what is left of the time; returns the trace.
+fn products(
+    solution: &mut Solution,
+    tables: &FactorModel,
+    eps: f64,
+    starts: &[Laws],
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Vec<TracePoint> {
+    let part = part_of(settings, BLOCKS_SHARE);
+    let mut monitor = Monitor::new(&part, usize::MAX, observer);
+    let mut wide = Wide::new(tables, eps, &part, &mut monitor);
+    let stop = wide.run(starts);
+    let ended = if wide.converged { StopReason::Converged } else { StopReason::MaxIterations };
+    let best = wide.best.take();
+    solution.iterations += monitor.iterations;
+    let mut trace = monitor.trace;
+    let Some(best) = best else { return trace };
+    solution.stop = stop.unwrap_or(ended);
+    let may_go_on = matches!(stop, None | Some(StopReason::TimeLimit)) && best.blocks.len() > 1;
+    if !(may_go_on && could_win(solution, tables, eps, &best)) {
+        offer(solution, tables, eps, best);
+        return trace;
+    }
+    let parts = match settings.ends().is_limited() {
+        // What one part takes to prove on this machine now; and with it there is something to fall back on.
+        true => {
+            let begun = Instant::now();
+            offer(solution, tables, eps, best.clone());
+            let seconds = begun.elapsed().as_secs_f64().max(1e-6);
+            (MIXTURE_PROOF_SHARE * settings.ends().seconds_left() / (PROOF_CAUTION * seconds)) as usize
+        }
+        false => (UNTIMED_PROOF_ENTRIES / best.cost.max(1)) as usize,
+    };
+    let part = part_of(settings, 1.0 - MIXTURE_PROOF_SHARE);
+    let mut monitor = Monitor::new(&part, usize::MAX, observer);
+    if let Some(mixture) = Mixing::new(tables, eps, &part, parts, &mut monitor).run(&best) {
+        let (means, value) = (means_of(tables, &mixture.marginals), mixture.value - entropy(tables, eps));
+        take(solution, tables, eps, mixture.witness, value, means);
+    }
+    solution.iterations += monitor.iterations;
+    trace.append(&mut monitor.trace);
+    offer(solution, tables, eps, best);
+    trace
+}
+
+/// The settings of a part that begins now and may take a share of the time left.
+fn part_of(settings: &Settings, share: f64) -> Settings {
+    let deadline = settings.ends();
+    let limit = deadline.is_limited().then(|| share * deadline.seconds_left());
+    settings.for_part(&deadline, limit)
+}
+
+/// Whether a mixture could beat what is known: it rarely gains more than a few units of eps.
+fn could_win(solution: &Solution, tables: &FactorModel, eps: f64, best: &Best) -> bool {
+    let value = best.value - entropy(tables, eps);
+    solution.lower.is_none_or(|bound| value + MOST_GAIN * eps > bound.phi())
 }
 
 /// Laws of single variables to start from.
@@ -100,9 +163,13 @@ fn assign(solution: &mut Solution, tables: &FactorModel, eps: f64, states: Vec<u
 
 /// Takes a product of blocks if it is the best bound so far.
 fn offer(solution: &mut Solution, tables: &FactorModel, eps: f64, best: Best) {
-    let means = tables.is_binary().then(|| best.marginals.iter().map(|law| law[1] - law[0]).collect());
-    let witness = Witness::Blocks { blocks: best.blocks, fields: best.fields };
-    take(solution, tables, eps, witness, best.value - entropy(tables, eps), means);
+    let (means, value) = (means_of(tables, &best.marginals), best.value - entropy(tables, eps));
+    take(solution, tables, eps, best.witness(), value, means);
+}
+
+/// `E x_i` of spins.
+fn means_of(tables: &FactorModel, marginals: &[Vec<f64>]) -> Option<Vec<f64>> {
+    tables.is_binary().then(|| marginals.iter().map(|law| law[1] - law[0]).collect())
 }
 
 /// `eps` times the entropy of the uniform law.

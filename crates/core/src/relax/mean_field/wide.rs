@@ -2,6 +2,7 @@
 
 use super::ascent::Ascent;
 use super::partition::{Divider, FIRST_SHARES, Partition};
+use crate::certify::Witness;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::settings::Settings;
@@ -24,18 +25,41 @@ const MOST_VARIABLES: usize = 20_000;
 
 /// Seconds that the proof of one entry takes, and the share of the time that is kept for it.
 const PROOF_SECS: f64 = 4e-7;
-pub(super) const PROOF_SHARE: f64 = 0.2;
+const PROOF_SHARE: f64 = 0.2;
 
 /// Seconds of proof without a time limit.
 const UNTIMED_PROOF_SECS: f64 = 1.0;
 
+/// Entries that can be proved in the share of the time that is kept for it.
+fn proof_entries(seconds: Option<f64>) -> f64 {
+    seconds.map_or(UNTIMED_PROOF_SECS, |left| PROOF_SHARE * left) / PROOF_SECS
+}
+
 /// The best product of blocks.
+#[derive(Clone)]
 pub(super) struct Best {
     /// Bound on `eps log Z`, counting measure, in plain floating point.
     pub(super) value: f64,
     pub(super) blocks: Vec<Vec<u32>>,
     pub(super) fields: Vec<Vec<f64>>,
     pub(super) marginals: Vec<Vec<f64>>,
+    /// What it misses of the factors between blocks, by variable: [`Ascent::missed`].
+    pub(super) missed: Vec<f64>,
+    /// Entries of all tables, those between blocks at what they cost more.
+    pub(super) cost: u64,
+}
+
+impl Best {
+    /// The law that an ascent has come to.
+    pub(super) fn of(ascent: &Ascent<'_>) -> Self {
+        let (blocks, fields) = ascent.witness();
+        let (marginals, missed) = (ascent.marginals(), ascent.missed());
+        Best { value: ascent.value(), blocks, fields, marginals, missed, cost: ascent.cost() }
+    }
+
+    pub(super) fn witness(self) -> Witness {
+        Witness::Blocks { blocks: self.blocks, fields: self.fields }
+    }
 }
 
 /// Looks for the best product of blocks, starting from the given laws of single variables.
@@ -60,8 +84,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
         monitor: &'m mut Monitor<'o>,
     ) -> Self {
         let work = if settings.ends().is_limited() { TIMED_WORK } else { WORK };
-        let proof = monitor.seconds_left().map_or(UNTIMED_PROOF_SECS, |left| PROOF_SHARE * left);
-        let most_entries = proof / PROOF_SECS;
+        let most_entries = proof_entries(monitor.seconds_left());
         Wide { tables, eps, settings, monitor, work, most_entries, best: None, converged: false }
     }
 
@@ -72,7 +95,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
             return self.ascend(&divider.singles(), starts);
         }
         let lines = divider.lines();
-        for limit in LIMITS {
+        for limit in self.limits() {
             if let Some(whole) = divider.whole(limit) {
                 return self.ascend(&whole, &starts[..1]);
             }
@@ -97,6 +120,15 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
         None
     }
 
+    /// The table sizes to try: all of them, or the one that is asked for.
+    fn limits(&self) -> Vec<f64> {
+        let states = self.tables.cardinalities().iter().max().map_or(1, |q| *q);
+        match self.settings.ibound {
+            Some(width) => vec![(width + 1) as f64 * f64::from(states).log2()],
+            None => LIMITS.to_vec(),
+        }
+    }
+
     /// Ascends from every start, and from the best law so far.
     fn ascend(&mut self, partition: &Partition, starts: &[Vec<Vec<f64>>]) -> Option<StopReason> {
         let crosses_zero = crosses_zero(self.tables, &partition.blocks);
@@ -119,8 +151,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
             let (converged, stop) = climb(ascent, self.settings.tol, self.monitor, &mut self.work);
             let value = ascent.value();
             if value.is_finite() && self.best.as_ref().is_none_or(|b| value > b.value) {
-                let (blocks, fields) = ascent.witness();
-                self.best = Some(Best { value, blocks, fields, marginals: ascent.marginals() });
+                self.best = Some(Best::of(ascent));
                 self.converged = converged;
             }
             if stop.is_some() || self.work == 0 {
@@ -132,7 +163,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
 }
 
 /// Sweeps until the value no longer rises by the tolerance.
-fn climb(
+pub(super) fn climb(
     ascent: &mut Ascent<'_>,
     tol: f64,
     monitor: &mut Monitor<'_>,

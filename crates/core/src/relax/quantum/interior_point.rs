@@ -45,8 +45,9 @@ const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 0.1)];
 const FIRST_DROP: f64 = 0.3;
 /// The primal point is taken this fraction of mu further down the path.
 const AHEAD: f64 = 0.9;
-/// While mu exceeds this multiple of the gap that is allowed, every so many points are enough.
+/// While mu exceeds this multiple of the gap that is allowed, few points are turned into bounds,
 const EARLY: f64 = 1e3;
+/// one in so many.
 const SELDOM: usize = 5;
 /// Distance from the path at which the moments are as accurate as they will be reported.
 const POLISHED: f64 = 0.02;

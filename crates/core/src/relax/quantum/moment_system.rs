@@ -8,7 +8,7 @@
 
 use super::normal_matrix::NormalMatrix;
 use crate::features::Classes;
-use crate::linalg::{Cholesky, Square, multiply};
+use crate::linalg::{Cholesky, Square, dot, multiply};
 use faer::Par;
 
 /// A factored system with its workspace.
@@ -23,8 +23,9 @@ pub(super) struct MomentSystem<'a> {
 
 /// Relative ridge of the scaled normal matrix.
 const RIDGE: f64 = 1e-14;
-/// Conjugate gradient steps from one residual, and residuals taken anew.
+/// Conjugate gradient steps from one residual.
 const STEPS: usize = 10;
+/// Residuals taken anew.
 const RESTARTS: usize = 3;
 /// A step that leaves more of the error than this is the last.
 const STAGNANT: f64 = 0.9;
@@ -120,10 +121,6 @@ impl<'a> MomentSystem<'a> {
         multiply::square_transposed_times(vectors, second.data(), second.n(), first.data_mut());
         first
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// `out_kl <- weight (log s_k - log s_l) / (s_k - s_l) + mu / (s_k s_l)` for increasing s > 0: the second derivative of

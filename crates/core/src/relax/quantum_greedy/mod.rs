@@ -109,8 +109,9 @@ fn check_memory(problem: &Problem, settings: &Settings) -> Result<()> {
     settings.require_memory(needed as u64, what, "ask for fewer features, or for quantum")
 }
 
-/// Bytes of a coupling and of a feature in a candidate's copy of the problem.
+/// Bytes of a coupling in a candidate's copy of the problem.
 const COEFFICIENT_BYTES: f64 = 16.0;
+/// Bytes of a feature in it.
 const FEATURE_BYTES: f64 = 32.0;
 
 /// A certified solve inside the selection, under what is left of the time limit.

@@ -1,6 +1,6 @@
 //! Convex quadratic programs over the simplex, by an active-set method on a factor that is updated.
 
-use crate::linalg::graph_system::dot;
+use crate::linalg::dot;
 
 /// `1/2 w^T H w - g^T w` over `w >= 0, sum w = 1`, for a problem that grows by columns.
 ///

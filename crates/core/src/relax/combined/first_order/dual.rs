@@ -1,14 +1,14 @@
 //! What a point proves: the decomposition `f + cuts + z^T S z = sum_k w_k f_k` read off its weights and multipliers.
 
-use super::cuts::Cut;
-use super::factor::{Factor, dot};
+use super::factor::Factor;
 use super::objective::{Evaluation, Objective, Theta};
 use crate::certify::{Certificate, Component, Form, Slack, SumOfSquares};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::linalg::{Eigen, EigenWork, Square, eigh, multiply, symmetric};
+use crate::linalg::{Eigen, EigenWork, Square, dot, eigh, multiply, symmetric};
 use crate::model::{Ising, Polynomial};
 use crate::relax::combined::graphs::Graph;
+use crate::relax::cuts::Cycle;
 
 /// A component of less weight is left out.
 const LEAST_WEIGHT: f64 = 1e-7;
@@ -20,8 +20,8 @@ pub(super) struct Dual {
     /// What the negative eigenvalues of S cost.
     pub(super) shortfall: f64,
     /// Mean multiplier of the unit diagonal.
-    pub(super) pull: f64,
-    cuts: Vec<(Cut, f64)>,
+    pub(super) mean_multiplier: f64,
+    cuts: Vec<(Cycle, f64)>,
     /// S and its eigenpairs.
     square: Square,
     pub(super) eigen: Eigen,
@@ -56,7 +56,7 @@ impl Dual {
             if y > 0.0 {
                 cut.add(y, &mut coefficients);
                 bound += y;
-                cuts.push((*cut, y));
+                cuts.push((cut.cycle.clone(), y));
             }
         }
         objective.scatter(&coefficients, &mut matrix);
@@ -81,14 +81,14 @@ impl Dual {
         };
         let mut product = vec![0.0; factor.rows.len()];
         multiply::tall_times(&factor.rows, factor.rank, matrix.data(), n, &mut product, false);
-        let mut pull = 0.0;
+        let mut mean_multiplier = 0.0;
         let mut square = matrix;
         square.data_mut().iter_mut().for_each(|v| *v = -*v);
         for k in 0..n {
             let y = dot(&product[factor.rank * k..factor.rank * (k + 1)], factor.row(k));
             square.data_mut()[k * (n + 1)] += y;
             bound += y;
-            pull += y / n as f64;
+            mean_multiplier += y / n as f64;
         }
         square.symmetrize();
         let mut eigen = Eigen::default();
@@ -101,7 +101,7 @@ impl Dual {
         bound.is_finite().then_some(Dual {
             bound,
             shortfall,
-            pull,
+            mean_multiplier,
             cuts,
             square,
             eigen,
@@ -121,7 +121,7 @@ impl Dual {
         let scale = |a: &mut Square| a.data_mut().iter_mut().for_each(|v| *v *= eps);
         scale(&mut self.square);
         self.eigen.values.iter_mut().for_each(|v| *v *= eps);
-        let cuts = self.cuts.iter().map(|(cut, y)| cut.proof(eps * y)).collect();
+        let cuts = self.cuts.iter().map(|(cycle, y)| cycle.cut(eps * y)).collect();
         let square = SumOfSquares { features, matrix: self.square, eigen: self.eigen };
         let mut components = Vec::new();
         for (weight, graph, mut fields, couplings) in self.graphs {

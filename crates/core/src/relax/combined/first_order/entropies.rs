@@ -4,9 +4,9 @@
 //! `w_k ~ p_k exp(-E_k/tau)` are those of a decomposition at every point. With p replaced by w after every round this
 //! is the exponential method of multipliers: it converges to the minimum itself at a fixed tau.
 
-use super::pairs::Pairs;
 use crate::relax::combined::graphs::Graph;
 use crate::relax::combined::triples;
+use crate::relax::cuts::{Pairs, quad};
 use std::collections::HashMap;
 
 /// Probabilities below this share are continued by a parabola, so that no pair has to be a law on the way.
@@ -236,12 +236,7 @@ pub(super) fn spin(m: f64) -> (f64, f64) {
 
 /// Entropy of two spins less 2 log 2, and its derivatives.
 pub(super) fn pair(m: [f64; 3], floor: f64) -> (f64, [f64; 3]) {
-    let (mut value, mut gradient) = (-2.0 * std::f64::consts::LN_2, [0.0; 3]);
-    for signs in &crate::relax::combined::pairs::SIGNS {
-        let q = 0.25 * (1.0 + signs.iter().zip(&m).map(|(s, m)| s * m).sum::<f64>());
-        let (v, slope) = term(q, floor);
-        value += v;
-        (0..3).for_each(|p| gradient[p] += 0.25 * slope * signs[p]);
-    }
-    (value, gradient)
+    let terms = quad::slacks(m).map(|slack| term(0.25 * slack, floor));
+    let value = terms.iter().map(|term| term.0).sum::<f64>() - 2.0 * std::f64::consts::LN_2;
+    (value, quad::adjoint(&terms.map(|term| 0.25 * term.1)))
 }

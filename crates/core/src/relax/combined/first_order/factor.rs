@@ -4,7 +4,7 @@
 //! At a stationary point that is no maximum the multiplier S of positivity has negative eigenvalues; their eigenvectors,
 //! as further columns, lead away from it (Burer and Monteiro).
 
-use crate::linalg::{Eigen, EigenWork, Square, eigh, multiply};
+use crate::linalg::{Eigen, EigenWork, Square, dot, eigh, multiply};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
@@ -100,15 +100,4 @@ impl Factor {
         out.normalize();
         Some(out)
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums at once, in an order that does not depend on the compiler.
-    let (x, y) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = x.remainder().iter().zip(y.remainder()).map(|(a, b)| a * b).sum();
-    let mut sums = [0.0f64; 4];
-    for (p, q) in x.zip(y) {
-        (0..4).for_each(|k| sums[k] += p[k] * q[k]);
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }

@@ -1,12 +1,12 @@
 //! Graphs of small entropy at given moments: maximum spanning trees and greedily grown two-trees.
 
 use super::entropies::{Entropies, pair, spin};
-use super::pairs::Pairs;
 use crate::linalg::Square;
 use crate::relax::combined::columns::uniform;
 use crate::relax::combined::graphs::Graph;
 use crate::relax::combined::triples;
 use crate::relax::combined::two_tree::{Base, Joint, TwoTree};
+use crate::relax::cuts::Pairs;
 use crate::relax::forest::Forest;
 use rand_chacha::ChaCha8Rng;
 

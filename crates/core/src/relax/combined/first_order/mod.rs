@@ -1,18 +1,17 @@
 //! The combined bound of large models by a first-order method.
 //!
 //! Moments are those of a factored matrix, `Sigma = A A^T` with unit rows (`factor.rs`): positivity and the unit diagonal hold
-//! by construction. Cuts and entropies enter through multiplier methods (`cuts.rs`, `entropies.rs`), and L-BFGS climbs
+//! by construction. Cuts and entropies enter through multiplier methods (`relax::cuts`, `entropies.rs`), and L-BFGS climbs
 //! the smooth function that is left (`objective.rs`). Between rounds multipliers and weights are updated, violated triangles
 //! and graphs of small entropy join, and the rank follows the eigenvalues of the multiplier of positivity. Every
 //! round ends with a decomposition that proves a bound (`dual.rs`); the best one is kept.
 
-mod cuts;
 mod dual;
 mod entropies;
 mod factor;
 mod grow;
 mod objective;
-mod pairs;
+mod start;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +22,7 @@ use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
 use crate::observer::Monitor;
 use crate::problem::Problem;
+use crate::relax::cuts::violated;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use dual::Dual;
@@ -31,9 +31,14 @@ use grow::Informations;
 use objective::{Evaluation, Objective};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+pub(crate) use start::Start;
 
 /// Rounds at most: alone, and where another method follows.
 const ROUNDS: (usize, usize) = (60, 15);
+/// Rounds and steps of the first where many models that differ by one spin are bounded: from scratch, and from
+/// another's point.
+const BRIEF_COLD: (usize, usize) = (7, 60);
+const BRIEF_WARM: (usize, usize) = (3, 40);
 /// L-BFGS steps in a round: at first, and at most.
 const STEPS: (usize, usize) = (60, 480);
 /// Rounds get twice the steps when the multiplier of positivity costs more than this share of the bound.
@@ -48,8 +53,9 @@ const LEAST_GAIN: f64 = 1e-6;
 const NEW_CUTS: usize = 20;
 /// Violations below this are left alone.
 const VIOLATION: f64 = 1e-3;
-/// Violations that fall by less than this factor in a round, and are larger than that, call for a larger penalty.
+/// Violations that fall by less than this factor in a round call for a larger penalty,
 const SLOW: f64 = 0.5;
+/// when they are also larger than this; an inequality has size one.
 const LARGE_VIOLATION: f64 = 0.01;
 /// Penalty of a violated cut, relative to the mean multiplier of the unit diagonal, and its least value.
 const PENALTY: (f64, f64) = (0.8, 1.0);
@@ -114,41 +120,91 @@ pub(super) fn solve(
         monitor.reserve(0.0);
         return Ok(solution);
     }
-    let mut random = ChaCha8Rng::seed_from_u64(0);
-    let rank = if n <= FULL_RANK { n } else { 20 + (6.0 * (n as f64).sqrt()) as usize };
-    let mut method = FirstOrder {
-        objective: Objective::new(ising, eps),
-        factor: Factor::random(n, rank.max(2), &mut random),
-        best: None,
-        random,
-        work: EigenWork::default(),
-        violation: 1.0,
-        rounds: if share < 1.0 { ROUNDS.1 } else { ROUNDS.0 },
-        steps: STEPS.0,
-        until: if n <= FULL_RANK { f64::INFINITY } else { monitor.seconds() + SECONDS },
-    };
+    let rounds = if share < 1.0 { ROUNDS.1 } else { ROUNDS.0 };
+    let until = if n <= FULL_RANK { f64::INFINITY } else { monitor.seconds() + SECONDS };
+    let mut method = FirstOrder::new(ising, eps, (rounds, STEPS.0), until);
     solution.stop = method.run((settings.tol, others), eps, constant, monitor);
     monitor.reserve(0.0);
-    let means: Vec<f64> = (1..n).map(|k| method.factor.row(k)[0]).collect();
-    let moment = |&[i, j]: &[u32; 2]| (i, j, method.factor.moment([i + 1, j + 1]));
-    solution.pairwise = Some(ising.edges().iter().map(moment).collect());
-    solution.means = Some(means);
-    solution.features = Some(Features::degree(ising.d(), 1));
-    let Some(best) = method.best else { return Ok(solution) };
-    solution.estimate = eps * (best.bound + constant);
-    let proof = best.certificate(eps);
-    monitor.eigendecompositions += 1;
-    match proof.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound))) {
-        Ok((certificate, bound)) => {
-            solution.upper = Some(bound);
-            solution.certificate = Some(certificate);
-        }
-        Err(error) => solution.reason = Some(error.to_string()),
-    }
+    method.conclude(problem, ising, &mut solution, monitor);
     Ok(solution)
 }
 
+/// A few rounds, from where the solve of a larger model ended when that is known: the bound of a part of a model.
+///
+/// The second value is where this one ended.
+///
+/// # Errors
+/// Parameters that leave floating point.
+pub(super) fn brief(
+    problem: &Problem,
+    ising: &Ising,
+    start: Option<&Start>,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Solution, Start)> {
+    let eps = problem.eps();
+    let effort = if start.is_some() { BRIEF_WARM } else { BRIEF_COLD };
+    let mut method = FirstOrder::new(ising, eps, effort, f64::INFINITY);
+    if let Some(start) = start.filter(|start| start.d() == ising.d()) {
+        method.begin(start);
+    }
+    let mut solution = Solution::new(Method::Combined, StopReason::TimeLimit);
+    solution.stop = method.run((settings.tol, 0.0), eps, ising.constant() / eps, monitor);
+    let end = Start::new(method.factor.clone(), &method.objective.cuts);
+    method.conclude(problem, ising, &mut solution, monitor);
+    Ok((solution, end))
+}
+
 impl FirstOrder {
+    /// A random point, no cuts and no graphs; `(rounds, steps)` at most, and steps of the first.
+    fn new(ising: &Ising, eps: f64, (rounds, steps): (usize, usize), until: f64) -> Self {
+        let n = ising.d() + 1;
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let rank = if n <= FULL_RANK { n } else { 20 + (6.0 * (n as f64).sqrt()) as usize };
+        let mut objective = Objective::new(ising, eps);
+        objective.entropies.softness = softness(ising.d());
+        let factor = Factor::random(n, rank.max(2), &mut random);
+        let (best, work) = (None, EigenWork::default());
+        FirstOrder { objective, factor, best, random, work, violation: 1.0, rounds, steps, until }
+    }
+
+    /// Takes over the moments and cuts of another point, and graphs that suit them.
+    fn begin(&mut self, start: &Start) {
+        let objective = &mut self.objective;
+        self.factor = start.factor.clone();
+        start
+            .cuts
+            .iter()
+            .for_each(|(cycle, nu)| objective.cuts.admit(cycle.clone(), *nu, &mut objective.pairs));
+        let Some(at) = objective.evaluate(&self.factor) else { return };
+        let tightest = objective.cuts.list.iter().map(|cut| cut.slack(&at.x)).fold(0.0, f64::min);
+        self.violation = -tightest;
+        objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
+        let total: f64 = start.cuts.iter().map(|(_, nu)| nu).sum();
+        objective.cuts.penalty = (total / start.cuts.len().max(1) as f64).max(PENALTY.1);
+        self.grow(&at.at, self.factor.moments());
+    }
+
+    /// Proves the best bound and fills in what else is known.
+    fn conclude(self, problem: &Problem, ising: &Ising, solution: &mut Solution, monitor: &mut Monitor<'_>) {
+        let (eps, n) = (problem.eps(), ising.d() + 1);
+        solution.means = Some((1..n).map(|k| self.factor.row(k)[0]).collect());
+        let moment = |&[i, j]: &[u32; 2]| (i, j, self.factor.moment([i + 1, j + 1]));
+        solution.pairwise = Some(ising.edges().iter().map(moment).collect());
+        solution.features = Some(Features::degree(ising.d(), 1));
+        let Some(best) = self.best else { return };
+        solution.estimate = eps * best.bound + ising.constant();
+        let proof = best.certificate(eps);
+        monitor.eigendecompositions += 1;
+        match proof.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound))) {
+            Ok((certificate, bound)) => {
+                solution.upper = Some(bound);
+                solution.certificate = Some(certificate);
+            }
+            Err(error) => solution.reason = Some(error.to_string()),
+        }
+    }
+
     /// Rounds up to a relative change of `tol`, with time kept for others.
     fn run(
         &mut self,
@@ -157,7 +213,6 @@ impl FirstOrder {
         constant: f64,
         monitor: &mut Monitor<'_>,
     ) -> StopReason {
-        self.objective.entropies.softness = softness(self.objective.d);
         let mut since = 0;
         for round in 0..self.rounds {
             self.climb(monitor);
@@ -177,7 +232,7 @@ impl FirstOrder {
             let small = LEAST_GAIN.max(0.1 * tol) * scale;
             since = if upper < before - small { 0 } else { since + 1 };
             let stop = monitor.iteration(f64::NAN, eps * (upper + constant));
-            if stop.is_none() && since < PATIENCE {
+            if stop.is_none() && since < PATIENCE && round + 1 < self.rounds {
                 self.advance(round, &at, &dual);
                 if dual.shortfall > ROUGH * scale && self.violation < SETTLED {
                     self.steps = (2 * self.steps).min(STEPS.1);
@@ -221,11 +276,14 @@ impl FirstOrder {
         let n = self.factor.n;
         let objective = &mut self.objective;
         if round == 0 {
-            objective.cuts.penalty = (PENALTY.0 * dual.pull).max(PENALTY.1);
+            objective.cuts.penalty = (PENALTY.0 * dual.mean_multiplier).max(PENALTY.1);
         }
         let old = objective.cuts.update(&at.x);
         let moments = self.factor.moments();
-        let new = objective.cuts.separate(&moments, VIOLATION, NEW_CUTS * n, &mut objective.pairs);
+        let count = NEW_CUTS * n;
+        let found = violated(&moments, 0..n, VIOLATION, count + objective.cuts.list.len());
+        let found = found.into_iter().map(|(slack, triangle)| (slack, triangle.into()));
+        let new = objective.cuts.extend(found, count, &mut objective.pairs);
         // Larger penalties pay as long as violations hardly fall; then they only cost accuracy.
         if round > 1 && old > SLOW * self.violation && old > LARGE_VIOLATION {
             objective.cuts.penalty *= 1.5;
@@ -235,7 +293,7 @@ impl FirstOrder {
         objective.entropies.floor = (entropies::FLOOR * 0.4f64.powi(round as i32)).max(1e-5);
         objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
         self.grow(&at.at, moments);
-        let least = 1e-5 * dual.pull.abs().max(1e-3);
+        let least = 1e-5 * dual.mean_multiplier.abs().max(1e-3);
         if let Some(next) = self.factor.escape(&dual.eigen, least, &mut self.work) {
             self.factor = next;
         }

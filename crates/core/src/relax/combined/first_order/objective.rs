@@ -4,12 +4,12 @@
 //! <theta, m> + softmin_k E_k(m) - penalties of the cuts,      m = moments of the normalised rows
 //! ```
 
-use super::cuts::Cuts;
 use super::entropies::{At, Entropies};
-use super::factor::{Factor, dot};
-use super::pairs::Pairs;
-use crate::linalg::{Square, multiply, symmetric};
+use super::factor::Factor;
+use crate::linalg::{Square, dot, multiply, symmetric};
 use crate::model::Ising;
+use crate::relax::cuts::Pairs;
+use crate::relax::cuts::augmented::Augmented;
 
 /// The parameters theta: as a matrix where there are many, else by pair.
 pub(super) enum Theta {
@@ -27,7 +27,7 @@ pub(super) struct Objective {
     pub(super) d: usize,
     pub(super) pairs: Pairs,
     pub(super) theta: Theta,
-    pub(super) cuts: Cuts,
+    pub(super) cuts: Augmented,
     pub(super) entropies: Entropies,
 }
 
@@ -45,7 +45,7 @@ impl Objective {
     /// The model divided by eps, without cuts or graphs.
     pub(super) fn new(ising: &Ising, eps: f64) -> Self {
         let (d, n) = (ising.d(), ising.d() + 1);
-        let mut pairs = Pairs::new(d);
+        let mut pairs = Pairs::means(d);
         let mut theta: Vec<f64> = ising.fields().iter().map(|h| h / eps).collect();
         let theta = if ising.edges().len() as f64 > DENSE * 0.5 * (d * d) as f64 {
             let mut square = Square::zeros(n);
@@ -65,7 +65,7 @@ impl Objective {
             }
             Theta::Sparse(theta)
         };
-        Objective { d, pairs, theta, cuts: Cuts::new(), entropies: Entropies::new(d) }
+        Objective { d, pairs, theta, cuts: Augmented::new(), entropies: Entropies::new(d) }
     }
 
     /// Evaluates at a factor; `None` when numbers leave floating point.

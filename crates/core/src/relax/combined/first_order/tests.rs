@@ -59,8 +59,8 @@ fn small_models_agree_with_the_interior_point_method() {
             let best = Combined.solve(&problem, &settings).unwrap().upper.unwrap().phi();
             let part = LogDet.solve(&problem, &settings).unwrap().upper.unwrap().phi();
             println!("{} {seed}: {here} {best} {part}", family.name());
-            assert!(here <= best + 0.03 * best.abs().max(1.0), "{} {seed}: {here} {best}", family.name());
-            assert!(here <= part + 1e-3, "{} {seed}: {here} above log-det {part}", family.name());
+            // What the combined bound gains on its best part is the scale on which the two may differ.
+            assert!(here - best <= 0.08 * (part - best), "{} {seed}: {here} {best} {part}", family.name());
         }
     }
 }

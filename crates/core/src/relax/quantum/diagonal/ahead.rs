@@ -1,7 +1,7 @@
 //! The moment matrix one Newton step ahead of a state.
 
-use super::hessian::{BLOCK, DiagonalHessian, dot};
-use crate::linalg::Gibbs;
+use super::hessian::{BLOCK, DiagonalHessian};
+use crate::linalg::{Gibbs, dot};
 
 /// `n (rho (1 + <rho, D>) - L[D])` for a step D, in factors: its error is quadratic in the residual
 /// of the state.

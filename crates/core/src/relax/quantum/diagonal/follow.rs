@@ -9,11 +9,13 @@ use crate::relax::quantum::path_newton::Near;
 const PARTIAL: usize = 64;
 /// Blocks above this part of n are no cheaper than a full decomposition.
 const LARGEST_BLOCK: usize = 6;
-/// Eigenvalues further than this below the top are not followed, on the way and at the end.
+/// Exponents further than this below the top are not followed on the way: their weight is below e^-16.
 const CUT_ON_THE_WAY: f64 = 16.0;
+/// The same at the end: below e^-42 nothing is left next to 1.
 const CUT_AT_THE_END: f64 = 42.0;
-/// Residual of eigenpairs on the way, and the least asked for.
+/// Relative residual of eigenpairs on the way.
 const LOOSE: f64 = 0.02;
+/// The least that is asked for.
 const TIGHT: f64 = 1e-9;
 /// Block steps before a full decomposition is made instead.
 const STEPS: usize = 8;

@@ -4,7 +4,7 @@
 use super::LARGE;
 use super::pair_preconditioner::PairPreconditioner;
 use crate::deadline::Deadline;
-use crate::linalg::{Gibbs, multiply};
+use crate::linalg::{Gibbs, dot, multiply, norm};
 
 /// Conjugate gradient steps per system; more are never worth a decomposition.
 const MAX_STEPS: usize = 300;
@@ -141,14 +141,4 @@ impl DiagonalHessian {
 pub(super) fn center(v: &mut [f64]) {
     let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
     v.iter_mut().for_each(|x| *x -= mean);
-}
-
-/// `a^T b`.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-/// `|v|_2`.
-pub(super) fn norm(v: &[f64]) -> f64 {
-    dot(v, v).sqrt()
 }

@@ -10,11 +10,11 @@ mod start;
 
 use super::path_newton::{DualSpace, Near, Schedule};
 use crate::deadline::Deadline;
-use crate::linalg::{EigenWork, Gibbs, Square, eigenvalues_of, eigh_in_place, multiply};
+use crate::linalg::{EigenWork, Gibbs, Square, dot, eigenvalues_of, eigh_in_place, multiply};
 pub(crate) use ahead::Ahead;
 use direct::Direct;
 use follow::Follower;
-use hessian::{BLOCK, DiagonalHessian, dot};
+use hessian::{BLOCK, DiagonalHessian};
 use quick::Quick;
 use start::Start;
 

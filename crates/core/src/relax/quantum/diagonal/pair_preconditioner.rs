@@ -10,8 +10,9 @@ use crate::linalg::{Cholesky, Gibbs};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Diagonal entries below this part of the largest are raised to it: without and with pairs.
+/// Diagonal entries below this part of the largest are raised to it.
 const FLOOR: f64 = 1e-3;
+/// The same where pairs take part, which hold more digits.
 const PAIR_FLOOR: f64 = 1e-7;
 
 /// `D + W W^T`, factored.

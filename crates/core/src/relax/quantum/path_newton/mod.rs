@@ -109,10 +109,14 @@ pub(crate) struct Outcome {
 
 // The thresholds below are on `residual`; they were chosen for few decompositions over random
 // models of the paper's families, d = 30 to 300, and are not delicate.
-const READY: f64 = 0.3; // below: lower the temperature
-const SMOOTH: f64 = 0.15; // below: lower it faster next time
-const ROUGH: f64 = 0.5; // above: lower it more slowly next time
-const COARSE: f64 = 0.05; // relative accuracy of Newton systems on the way
+/// Residual below which the temperature is lowered.
+const READY: f64 = 0.3;
+/// Residual below which it is lowered faster next time.
+const SMOOTH: f64 = 0.15;
+/// Residual above which it is lowered more slowly next time.
+const ROUGH: f64 = 0.5;
+/// Relative accuracy of Newton systems on the way.
+const COARSE: f64 = 0.05;
 
 /// How fast the temperature falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

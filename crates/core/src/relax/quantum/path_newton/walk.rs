@@ -6,10 +6,14 @@ use crate::observer::Monitor;
 use crate::relax::quantum::DECOMPOSITION;
 use crate::solution::StopReason;
 
-const MAX_TRIALS: usize = 30; // step lengths tried along one direction
-const WARM: f64 = 2.0; // above: a warm start is worse than none
-const START_FRACTION: f64 = 0.2; // first temperature, as a fraction of |A|
-const SHORT: f64 = 1.7; // steps by a smaller factor are worth a full decomposition
+/// Step lengths tried along one direction.
+const MAX_TRIALS: usize = 30;
+/// Residual above which a warm start is worse than none.
+const WARM: f64 = 2.0;
+/// First temperature, as a fraction of |A|.
+const START_FRACTION: f64 = 0.2;
+/// Steps by a smaller factor are worth a full decomposition.
+const SHORT: f64 = 1.7;
 
 /// An accepted point with its state, and a trial one.
 pub(super) struct Walk<'a, 'm> {

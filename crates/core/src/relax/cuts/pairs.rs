@@ -1,17 +1,18 @@
-//! The pairs of vertices of z = (1, x) whose moments the method looks at, by number.
+//! The pairs of vertices of z = (1, x) whose moments a method looks at, by number.
 
 use std::collections::HashMap;
 
-/// Pairs k < l; the first d are (0, i + 1), the means.
-pub(super) struct Pairs {
-    pub(super) ends: Vec<[u32; 2]>,
+/// Pairs k < l.
+#[derive(Default)]
+pub(crate) struct Pairs {
+    pub(crate) ends: Vec<[u32; 2]>,
     numbers: HashMap<[u32; 2], u32>,
 }
 
 impl Pairs {
-    /// The means of d spins.
-    pub(super) fn new(d: usize) -> Self {
-        let mut pairs = Pairs { ends: Vec::new(), numbers: HashMap::new() };
+    /// The means of d spins, which are the pairs (0, i + 1).
+    pub(crate) fn means(d: usize) -> Self {
+        let mut pairs = Pairs::default();
         (0..d as u32).for_each(|i| {
             let _ = pairs.number([0, i + 1]);
         });
@@ -19,7 +20,7 @@ impl Pairs {
     }
 
     /// The number of a pair, a new one when it has none.
-    pub(super) fn number(&mut self, ends: [u32; 2]) -> u32 {
+    pub(crate) fn number(&mut self, ends: [u32; 2]) -> u32 {
         let next = self.ends.len() as u32;
         *self.numbers.entry(ends).or_insert_with(|| {
             self.ends.push(ends);
