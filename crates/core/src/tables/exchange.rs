@@ -200,7 +200,7 @@ mod tests {
         let d = 1 + noise.below(7);
         let kind: Vec<usize> = (0..d).map(|_| noise.below(kinds)).collect();
         let zeros = [0, 8][noise.below(2)];
-        let mut entry = |noise: &mut Noise| {
+        let entry = |noise: &mut Noise| {
             if zeros > 0 && noise.below(zeros) == 0 { f64::NEG_INFINITY } else { noise.gumbel() }
         };
         let cards: Vec<usize> = kind.iter().map(|&k| states[k]).collect();
