@@ -36,3 +36,33 @@ pub(crate) fn either(a: f64, b: f64) -> f64 {
 pub(crate) fn share(lost: f64, log: f64) -> f64 {
     libm::log1p(libm::exp(lost - log + MARGIN))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::order::Noise;
+
+    #[test]
+    fn products_of_tables_that_lack_something_are_off_by_no_more_than_said() {
+        let mut noise = Noise::new(4);
+        let mut unit = move || f64::from(noise.next()) / f64::from(u32::MAX);
+        for _ in 0..2000 {
+            // Largest entries, what they may lack, and true entries that lack some of it.
+            let tables: Vec<(f64, f64)> =
+                (0..3).map(|_| (1.0 + 9.0 * unit(), 10f64.powf(-12.0 * unit()))).collect();
+            let known = tables.iter().map(|&(high, lost)| (high.ln(), lost.ln()));
+            let said = product(tables.iter().map(|t| t.0.ln()).sum(), known).exp();
+            let (mut found, mut truth) = (1.0, 1.0);
+            for &(high, lost) in &tables {
+                let entry = high * unit();
+                found *= entry;
+                truth *= entry + lost * (2.0 * unit() - 1.0);
+            }
+            assert!((found - truth).abs() <= said + 1e-12 * found, "{found} {truth} {said}");
+        }
+        assert_eq!(product(3.0, [(1.0, f64::NEG_INFINITY)].into_iter()), f64::NEG_INFINITY);
+        assert_eq!(either(f64::NEG_INFINITY, f64::NEG_INFINITY), f64::NEG_INFINITY);
+        assert!((either(0.0, 0.0) - 2f64.ln()).abs() < 1e-5 && either(-800.0, 1.0) >= 1.0);
+        assert!(share(f64::NEG_INFINITY, 0.0) == 0.0 && share(-30.0, 0.0) >= (-30f64).exp());
+    }
+}
