@@ -1,5 +1,10 @@
 //! The command line of zbound.
 
+#![cfg_attr(
+    not(feature = "figures"),
+    allow(dead_code, reason = "figures read what no other part of the command does")
+)]
+
 mod choices;
 mod cli;
 mod commands;

@@ -50,9 +50,9 @@ mod tests {
     fn sides_adjoint_and_gram_are_sums_over_the_signs() {
         let (at, w) = ([0.3, -0.2, 0.7], [1.0, 2.0, 4.0, 8.0]);
         let signs = SIGNS.map(|s| s.map(f64::from));
-        for q in 0..4 {
-            let expected: f64 = 1.0 + (0..3).map(|p| signs[q][p] * at[p]).sum::<f64>();
-            assert!((slacks(at)[q] - expected).abs() < 1e-15);
+        for (slack, of) in slacks(at).into_iter().zip(signs) {
+            let expected: f64 = 1.0 + of.iter().zip(&at).map(|(s, m)| s * m).sum::<f64>();
+            assert!((slack - expected).abs() < 1e-15);
         }
         for p in 0..3 {
             let sum = |f: &dyn Fn(usize) -> f64| (0..4).map(|q| w[q] * f(q)).sum::<f64>();
