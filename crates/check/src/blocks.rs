@@ -9,6 +9,7 @@ use crate::soft::{Rule, exp_fast, largest, log_fast, soft, soft_error};
 use crate::states::{expectation, nonnegative};
 use crate::table::{Sum, Table, accumulate, entries, shape, size_of, sum_roundings};
 use crate::weighted::Tables;
+use std::collections::BTreeMap;
 
 /// A clique of a block: the variable summed out first, log beliefs and their error.
 struct Clique {
@@ -75,11 +76,19 @@ pub(crate) fn value(
         limits.allow(Cost { work: 150.0 * all, memory: 48.0 * all })?;
         let law = Law::new(model, fields, block, (met, &crosses, scopes), (&place, &states, eps))?;
         value = value + law.log_z + law.tops.total();
+        // Summed once: on dense graphs a variable has many factors that cross.
+        let mut singles: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();
         for &v in block {
-            value = value - expectation(&fields[v], &[&law.marginal(&[v as u32])?])?;
+            let marginal = law.marginal(&[v as u32])?;
+            value = value - expectation(&fields[v], &[&marginal])?;
+            singles.insert(v as u32, marginal);
         }
         for (k, scope) in met.iter().filter(|(k, _)| crosses[*k]) {
-            marginals[*k].push(law.marginal(scope)?);
+            let marginal = match scope[..] {
+                [v] => singles[&v].clone(),
+                _ => law.marginal(scope)?,
+            };
+            marginals[*k].push(marginal);
         }
     }
     for (k, factor) in model.factors.iter().enumerate() {

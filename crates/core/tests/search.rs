@@ -115,3 +115,22 @@ fn a_planted_assignment_is_found() {
     let found = f.value(&search::spins(&f, &[], &Settings::default(), &mut Silent));
     assert!(found >= best - 1e-9, "{found} of {best}");
 }
+
+#[test]
+fn a_large_search_that_is_stopped_early_has_a_good_assignment() {
+    let (d, mut random) = (140_000, Random(35));
+    let sign = |random: &mut Random| if random.below(2) == 0 { 1.0 } else { -1.0 };
+    let near = (0..d - 1).map(|i| (i, i + 1, sign(&mut random))).collect::<Vec<_>>();
+    let far = (0..d - 97).map(|i| (i, i + 97, sign(&mut random))).collect::<Vec<_>>();
+    let m = (near.len() + far.len()) as f64;
+    let couplings: Vec<_> = near.into_iter().chain(far).collect();
+    let f = Polynomial::from(zbound::Ising::new(d, &vec![0.0; d], &couplings).unwrap());
+    let mut polls = 0;
+    let mut observer = |_: &Progress| {
+        polls += 1;
+        if polls > 30 { Flow::Stop } else { Flow::Continue }
+    };
+    let found = f.value(&search::spins(&f, &[], &Settings::default(), &mut observer));
+    // A random assignment is worth 0, the best about 0.7 a coupling.
+    assert!(found > 0.4 * m, "{found} of {m}");
+}

@@ -238,6 +238,7 @@ impl<'a> Job<'a> {
             // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.
             Err(error @ Error::Memory { .. }) => {
                 let layers = Layers::of(self.model).ok_or(error)?;
+                observer.forecast(layers.seconds());
                 return self.run_layers(&layers, settings, observer);
             }
             other => other?,

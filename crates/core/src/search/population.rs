@@ -17,6 +17,11 @@ const ELITES: usize = 8;
 /// Sweeps of the first generation's runs; later generations are longer by this factor each.
 const FIRST_SWEEPS: usize = 64;
 const GROWTH: f64 = 1.4;
+/// Visits of the first generation's runs together, about a second: on larger models they are shorter, down to a few sweeps.
+const FIRST_VISITS: usize = 1 << 26;
+const FEWEST_SWEEPS: usize = 8;
+/// Variables from which a local maximum is found before anything else: a generation may not end in time.
+const LARGE: usize = 1 << 17;
 /// Visits between two looks at the clock: some 5 ms.
 const SLICE_VISITS: usize = 1 << 19;
 /// Generations in a row in which every run ended at the best value known before a search is done.
@@ -102,9 +107,14 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         let workers = if threads > 1 { build() } else { None };
         let d = self.landscape.d();
         self.take(starts, &logs, monitor);
+        if starts.is_empty() && d >= LARGE {
+            let start = self.uniform(&mut Random::new(self.effort.seed, u64::MAX));
+            self.take(&[start], &logs, monitor);
+        }
+        let first = (FIRST_VISITS / (LANES * d.max(1))).clamp(FEWEST_SWEEPS, FIRST_SWEEPS);
         let (mut spent, mut agreed) = (0u64, 0);
         for generation in 0.. {
-            let sweeps = (FIRST_SWEEPS as f64 * GROWTH.powi(generation)) as usize;
+            let sweeps = (first as f64 * GROWTH.powi(generation)) as usize;
             let cost = (LANES * sweeps * d) as u64;
             if generation > 0 && spent + cost > self.effort.visits {
                 break;
@@ -130,12 +140,10 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         let schedule = Schedule { hot: 0.0, cold: 0.0, sweeps: 0 };
         for start in starts {
             self.offer(Elite { merit: self.landscape.merit(start), states: start.clone() });
-            if monitor.interrupted().is_none() {
-                let random = Random::new(self.effort.seed, 0);
-                let mut run = Run::new(self.landscape.clone(), start, schedule, random, self.least);
-                run.advance(SLICE_VISITS, logs);
-                self.offer(run.elite());
-            }
+            let random = Random::new(self.effort.seed, 0);
+            let mut run = Run::new(self.landscape.clone(), start, schedule, random, self.least);
+            while monitor.interrupted().is_none() && !run.advance(SLICE_VISITS, logs) {}
+            self.offer(run.elite());
         }
     }
 
@@ -187,11 +195,23 @@ fn advance<L: Landscape>(
             return true;
         }
         let step = |run: &mut Run<L>| run.advance(SLICE_VISITS, logs);
-        let ended: Vec<bool> = match workers {
-            None => runs.iter_mut().map(step).collect(),
-            Some(workers) => workers.install(|| runs.par_iter_mut().map(step).collect()),
+        let has_ended = match workers {
+            None => {
+                let mut all = true;
+                for run in runs.iter_mut() {
+                    all &= step(run);
+                    // A sweep of a million variables takes long enough to look at the clock after each.
+                    if monitor.interrupted().is_some() {
+                        return true;
+                    }
+                }
+                all
+            }
+            Some(workers) => {
+                workers.install(|| runs.par_iter_mut().map(step).collect::<Vec<_>>()).iter().all(|e| *e)
+            }
         };
-        if ended.iter().all(|e| *e) {
+        if has_ended {
             return false;
         }
     }

@@ -41,7 +41,8 @@ pub struct Settings {
     pub greedy_batch: usize,
     /// Memory limit in bytes for one solve. Default 8 GiB.
     pub memory_limit: u64,
-    /// Variables, besides the one summed out, that a mini-bucket of `wmb` may have; `None` lets memory and time decide.
+    /// Variables, besides the one summed out, that a mini-bucket of `wmb` or a clique of a block of `mean-field` may have; `None` lets
+    /// memory and time decide.
     pub ibound: Option<usize>,
     /// Seed of randomised orders and restarts. Default 0.
     pub seed: u64,

@@ -8,6 +8,7 @@ use crate::certify::interval::Interval;
 use crate::certify::limits::Cost;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
+use std::collections::HashMap;
 
 /// Which block each variable is in.
 fn block_of(model: &FactorModel, blocks: &[Vec<u32>]) -> Result<Vec<u32>> {
@@ -104,12 +105,19 @@ pub(in crate::certify) fn blocks(
         let pieces: Vec<Piece<'_>> = inside.chain(own).collect();
         let law = Law::new(block, &pieces, &domains, eps)?;
         value = value + law.log_z();
+        // On dense graphs a variable is part of many factors between blocks: its marginal is summed once.
+        let mut known: HashMap<Vec<u32>, Vec<Interval>> = HashMap::new();
         for &v in block {
             let marginal = law.marginal(&[v], eps)?;
             value = value - expectation(&fields[v as usize], &[&marginal])?;
+            known.insert(vec![v], marginal);
         }
         for (k, scope) in met[b].iter().filter(|(k, _)| between[*k]) {
-            shares[*k].push(law.marginal(scope, eps)?);
+            let share = match known.get(scope) {
+                Some(marginal) => marginal.clone(),
+                None => law.marginal(scope, eps)?,
+            };
+            shares[*k].push(share);
         }
     }
     for (k, factor) in model.factors().enumerate().filter(|(k, _)| between[*k]) {
@@ -129,7 +137,7 @@ fn crossing(
     // Shares come block by block, parts in order of appearance.
     let mut parts = parts(scope, of);
     parts.sort_by_key(|(b, _)| *b);
-    let mut strides = std::collections::HashMap::new();
+    let mut strides = HashMap::new();
     let mut stride = 1;
     for &v in scope {
         strides.insert(v, stride);

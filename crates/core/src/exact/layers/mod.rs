@@ -25,15 +25,18 @@ use rayon::prelude::*;
 
 pub(crate) use self::sides::smaller_side;
 
-/// Spins of the small layer at most: 2^30 states of 100 spins take a minute of one core, of 1000 ten.
+/// Spins of the small layer at most: 2^30 states of 100 spins are some minutes of one core.
 const SMALL: usize = 30;
 
 /// Groups of [`HIGHS`] patterns between two looks at the clock, times threads: some 10 ms for a thousand spins.
 const BATCH: usize = 16;
 
-/// Seconds per spin of the large layer and state of the small one, and what a state takes besides, in such spins: measured.
-const SECONDS: f64 = 5e-10;
+/// Seconds per spin of the large layer and state of the small one, and what a state takes besides, in such spins.
+const SECONDS: f64 = 1e-9;
 const STATE: f64 = 10.0;
+
+/// A sum that is expected to take more than a second, and so many times what is left of the time, is not begun.
+const HOPELESS: f64 = 4.0;
 
 /// A model in two layers.
 pub(crate) struct Layers {
@@ -58,7 +61,7 @@ impl Layers {
         let f = polynomial.as_ising()?.clone();
         let in_small = smaller_side(&f)?;
         let (small, large): (Vec<usize>, Vec<usize>) = (0..f.d()).partition(|&i| in_small[i]);
-        if small.len() > SMALL {
+        if small.len() > SMALL || large.is_empty() {
             return None;
         }
         let mut place = vec![0; f.d()];
@@ -87,6 +90,11 @@ impl Layers {
         let what = format_args!("a sum over a layer of {} spins", self.small.len());
         let bytes = Powers::bytes(self.small.len(), self.large.len(), settings.threads);
         settings.require_memory(bytes, what, "raise the memory limit")?;
+        let (seconds, left) = (self.seconds() / settings.threads as f64, settings.ends().seconds_left());
+        if seconds > 1.0 && seconds > HOPELESS * left {
+            let why = format!("{what} takes about {seconds:.0} s, and {left:.0} s are left");
+            return Err(Error::NotApplicable(why));
+        }
         let powers = Powers::new(self, eps, &mut monitor)?;
         let groups = powers.patterns().div_ceil(HIGHS);
         let pool = pool(settings.threads)?;
@@ -174,6 +182,16 @@ mod tests {
         assert!((found.log_z - truth.log_z).abs() < 1e-9 * truth.log_z.abs());
         let again = layers.solve(1.0, &Settings::default().with_threads(3), &mut Silent).unwrap();
         assert_eq!(found.log_z_bounds, again.log_z_bounds);
+    }
+
+    #[test]
+    fn a_sum_that_cannot_end_in_time_is_refused_with_its_cost() {
+        let layers = Layers::of(&machine(30, 60, 0.1, 2)).unwrap();
+        let limited = Settings::default().with_time_limit(Some(1e-3));
+        let Err(Error::NotApplicable(why)) = layers.solve(1.0, &limited, &mut Silent) else {
+            panic!("not refused");
+        };
+        assert!(why.contains("30 spins takes about"), "{why}");
     }
 
     #[test]

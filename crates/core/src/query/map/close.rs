@@ -27,10 +27,14 @@ const PLANNING_SHARE: f64 = 0.08;
 const CAUTION: f64 = 1.5;
 /// Share of the time left for a first search of good assignments, and its bound in seconds.
 const SEARCH: (f64, f64) = (0.15, 10.0);
+/// Share of the time left for the search on a very large model; writing the answer takes long.
+const SEARCHED_SHARE: f64 = 0.7;
 /// Visits of single spins before branching: half a second; branching itself finds better assignments.
 const SEARCH_VISITS: u64 = 30_000_000;
 /// Spins and terms per spin above which a model is dense.
 const DENSE: (usize, usize) = (64, 40);
+/// Spins up to which a relaxation or an elimination is tried: beyond, plans and tables alone take longer than a search.
+const MOST_RELAXED: usize = 200_000;
 /// Temperatures of mini-buckets, in units of the mean spread of a table.
 const TEMPERATURES: [f64; 3] = [0.1, 0.01, 0.001];
 
@@ -45,6 +49,7 @@ pub(super) fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observ
     let settings = request.settings.for_part(&ends, None);
     let mut work = Work { model, request, settings, ends, observer, seconds: std::time::Instant::now() };
     let (mut found, certificate) = match dense(model)? {
+        Some(f) if f.d() > MOST_RELAXED => (work.searched(&f), None),
         Some(f) => work.polynomial(&f, None)?,
         None => {
             let tables = model.factors()?;
@@ -67,11 +72,13 @@ pub(super) fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observ
     Ok(MapReport { record: record(model, request, found)?, certificate, zero_floor: None, outcome })
 }
 
-/// A polynomial with so many terms that tables of them are a waste of memory and elimination is hopeless.
+/// A polynomial with so many terms, or spins, that tables of them are a waste of memory and elimination is hopeless.
 fn dense(model: &Model) -> Result<Option<Polynomial>> {
     let Source::Polynomial(f) = model.source() else { return Ok(None) };
     let terms = f.pairwise_part().edges().len() + f.terms().len();
-    if model.d() <= DENSE.0 || terms <= DENSE.1 * model.d() {
+    // Forests of any size are for elimination.
+    let is_large = model.d() > MOST_RELAXED && terms >= model.d();
+    if model.d() <= DENSE.0 || (terms <= DENSE.1 * model.d() && !is_large) {
         return Ok(None);
     }
     model.polynomial().map(Some)
@@ -168,6 +175,20 @@ impl Work<'_> {
             iterations: nodes,
             ..Answer::new(upper, Proof::Branching, states, stop.into())
         })
+    }
+
+    /// The best assignment of a very large model, and what the coefficients prove.
+    fn searched(&mut self, f: &Polynomial) -> Answer {
+        let coefficients = Certificate::of_coefficients(f, 0.0, true, false);
+        let upper = coefficients.verify(f).ok().map(|b| b.phi());
+        let settings = self.settings.for_part(&self.ends, Some(SEARCHED_SHARE * self.ends.seconds_left()));
+        let mut monitor = Monitor::new(&settings, usize::MAX, self.observer);
+        let enough = upper.map_or(f64::INFINITY, |u| u - self.settings.tol * u.abs());
+        let effort = Effort { enough, ..Effort::full(&settings) };
+        let found = best_spins(f, &[], effort, &mut monitor);
+        let states = found.iter().map(|&x| u32::from(x > 0)).collect();
+        let stop = monitor.interrupted().map_or(Status::Stalled, Status::from);
+        Answer::new(upper, Proof::Coefficients, states, stop)
     }
 
     /// The relaxation with triangle cuts.

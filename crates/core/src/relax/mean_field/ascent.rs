@@ -93,13 +93,22 @@ impl<'a> Ascent<'a> {
 
     /// Entries of all tables, and those between blocks at what they cost more: the cost of one sweep.
     pub(super) fn cost(&self) -> u64 {
-        let between: usize = self.crossings.iter().map(|c| c.values.len()).sum();
-        (self.entries() + CROSSING_COST * between) as u64
+        (self.entries() + CROSSING_COST * self.between()) as u64
+    }
+
+    /// The same for a proof, whose cost an entry inside a block has most of.
+    pub(super) fn proof_cost(&self) -> u64 {
+        (self.entries() + self.between()) as u64
     }
 
     /// Entries of all tables of all blocks.
-    pub(super) fn entries(&self) -> usize {
+    fn entries(&self) -> usize {
         self.blocks.iter().map(|b| b.law.entries()).sum()
+    }
+
+    /// Entries of all tables between blocks.
+    fn between(&self) -> usize {
+        self.crossings.iter().map(|c| c.values.len()).sum()
     }
 
     /// Independent variables with the given laws, then each block in turn in the field of the others.

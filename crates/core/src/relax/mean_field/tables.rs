@@ -90,7 +90,7 @@ fn products(
             let seconds = begun.elapsed().as_secs_f64().max(1e-6);
             (MIXTURE_PROOF_SHARE * settings.ends().seconds_left() / (PROOF_CAUTION * seconds)) as usize
         }
-        false => (UNTIMED_PROOF_ENTRIES / best.cost.max(1)) as usize,
+        false => (UNTIMED_PROOF_ENTRIES / best.proof_cost.max(1)) as usize,
     };
     let part = part_of(settings, 1.0 - MIXTURE_PROOF_SHARE);
     let mut monitor = Monitor::new(&part, usize::MAX, observer);

@@ -7,6 +7,7 @@ use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::settings::Settings;
 use crate::solution::StopReason;
+use std::time::Instant;
 
 /// Binary logarithms of the largest table, one round each; a round begins only if time or work is left.
 const LIMITS: [f64; 5] = [11.0, 13.0, 15.0, 17.0, 19.0];
@@ -27,6 +28,10 @@ const MOST_VARIABLES: usize = 20_000;
 const PROOF_SECS: f64 = 4e-7;
 const PROOF_SHARE: f64 = 0.2;
 
+/// Seconds that a sweep takes per entry on a machine that does nothing else, and what is too short to tell by.
+const ENTRY_SECS: f64 = 1.5e-8;
+const SHORT_SECS: f64 = 2e-3;
+
 /// Seconds of proof without a time limit.
 const UNTIMED_PROOF_SECS: f64 = 1.0;
 
@@ -45,8 +50,8 @@ pub(super) struct Best {
     pub(super) marginals: Vec<Vec<f64>>,
     /// What it misses of the factors between blocks, by variable: [`Ascent::missed`].
     pub(super) missed: Vec<f64>,
-    /// Entries of all tables, those between blocks at what they cost more.
-    pub(super) cost: u64,
+    /// Entries that its proof goes through.
+    pub(super) proof_cost: u64,
 }
 
 impl Best {
@@ -54,7 +59,7 @@ impl Best {
     pub(super) fn of(ascent: &Ascent<'_>) -> Self {
         let (blocks, fields) = ascent.witness();
         let (marginals, missed) = (ascent.marginals(), ascent.missed());
-        Best { value: ascent.value(), blocks, fields, marginals, missed, cost: ascent.cost() }
+        Best { value: ascent.value(), blocks, fields, marginals, missed, proof_cost: ascent.proof_cost() }
     }
 
     pub(super) fn witness(self) -> Witness {
@@ -71,6 +76,8 @@ pub(super) struct Wide<'a, 'm, 'o> {
     work: u64,
     /// Entries of all tables that can be proved in time.
     most_entries: f64,
+    /// How many times slower the machine is than expected, under a time limit.
+    pace: f64,
     pub(super) best: Option<Best>,
     /// Whether the last ascent of the best partition ended by itself.
     pub(super) converged: bool,
@@ -85,7 +92,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
     ) -> Self {
         let work = if settings.ends().is_limited() { TIMED_WORK } else { WORK };
         let most_entries = proof_entries(monitor.seconds_left());
-        Wide { tables, eps, settings, monitor, work, most_entries, best: None, converged: false }
+        Wide { tables, eps, settings, monitor, work, most_entries, pace: 1.0, best: None, converged: false }
     }
 
     /// Rounds of growing tables; says why they ended if the clock did it.
@@ -145,10 +152,15 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
                 }
                 None => ascent.insert(Ascent::new(self.tables, self.eps, partition, start)),
             };
-            if ascent.entries() as f64 > self.most_entries {
+            if ascent.proof_cost() as f64 * self.pace > self.most_entries {
                 return None;
             }
+            let (begun, before) = (Instant::now(), self.work);
             let (converged, stop) = climb(ascent, self.settings.tol, self.monitor, &mut self.work);
+            let expected = ENTRY_SECS * (before - self.work) as f64;
+            if self.settings.ends().is_limited() && expected > SHORT_SECS {
+                self.pace = (begun.elapsed().as_secs_f64() / expected).max(1.0);
+            }
             let value = ascent.value();
             if value.is_finite() && self.best.as_ref().is_none_or(|b| value > b.value) {
                 self.best = Some(Best::of(ascent));
