@@ -6,7 +6,7 @@ use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witnes
 use crate::error::{Error, Result};
 use crate::exact::layers::Layers;
 use crate::exact::{self, Exact, Wanted, entry_bracket};
-use crate::features::{FeatureSpec, Features};
+use crate::features::{FeatureSpec, Features, MAX_FEATURES};
 use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};
 use crate::observer::Observer;
 use crate::problem::Problem;
@@ -315,13 +315,26 @@ impl<'a> Job<'a> {
         match (method, &self.request.features) {
             // These have no moment matrix: n x n storage must not stand in the way of large models.
             (Method::Trw | Method::Bethe, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
-            (Method::LogDet, _) => FeatureSpec::Default.resolve(f),
+            (Method::Combined, FeatureSpec::Default) if f.d() >= MAX_FEATURES => {
+                Features::new(f.d(), vec![VarSet::EMPTY])
+            }
+            (Method::LogDet, _) | (_, FeatureSpec::Default) => default_features(f),
             (_, FeatureSpec::Explicit(sets)) => {
                 FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
             }
             (_, spec) => spec.resolve(f),
         }
     }
+}
+
+/// The features of a method when none are asked for. A model that is too large for them is not the user's mistake.
+fn default_features(f: &Polynomial) -> Result<Features> {
+    FeatureSpec::Default.resolve(f).map_err(|error| match error {
+        Error::Features(_) => Error::NotApplicable(format!(
+            "a moment matrix of this model has more than {MAX_FEATURES} rows; trw, wmb and auto take models of this size"
+        )),
+        other => other,
+    })
 }
 
 /// The exact answer with a certificate, where one can be checked.

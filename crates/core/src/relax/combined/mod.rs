@@ -36,9 +36,9 @@ mod triples;
 mod two_tree;
 mod two_trees;
 
-use super::Relaxation;
+use super::{Relaxation, Trw};
 use crate::error::{Error, Result};
-use crate::features::Features;
+use crate::features::{Features, MAX_FEATURES};
 use crate::model::Ising;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
@@ -105,6 +105,10 @@ impl Relaxation for Combined {
                 "combined needs a pairwise model; term {term} has arity three or more"
             )));
         };
+        if ising.d() >= MAX_FEATURES {
+            let trees = Trw.solve_with(problem, settings, observer)?;
+            return Ok(Solution { method: Method::Combined, reason: Some(TOO_LARGE.into()), ..trees });
+        }
         let mut monitor = Monitor::new(settings, 100_000, observer);
         let Parts { mut best, trw, greedy } = Parts::solve(problem, settings, &mut monitor)?;
         let mut stop = monitor.interrupted();
