@@ -1,13 +1,16 @@
 //! One model at one temperature, and what a method makes of it.
 
+use super::certified::certified_exact;
+use super::cost;
+use super::features::features;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
+use super::portfolio::PLANNING_SHARE;
 use super::report::Report;
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
 use crate::exact::layers::Layers;
-use crate::exact::{self, Exact, Wanted, entry_bracket};
-use crate::features::{FeatureSpec, Features, MAX_FEATURES};
-use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source, VarSet};
+use crate::exact::{self, Wanted, entry_bracket};
+use crate::features::FeatureSpec;
+use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source};
 use crate::observer::Observer;
 use crate::problem::Problem;
 use crate::query::ais::Ais;
@@ -125,7 +128,7 @@ impl<'a> Job<'a> {
             return Ok(self.impossible(method));
         }
         let attempt = match (method, table_bound(method)) {
-            (Method::Exact, _) => self.exact(Wanted::ALL, settings, observer),
+            (Method::Exact, _) => self.exact(self.affordable(settings), settings, observer),
             (Method::Branch, _) => self.branch(settings, observer),
             (_, Some(bound)) => self.over_tables(bound.as_ref(), settings, observer),
             (_, None) => match self.majorant()? {
@@ -228,6 +231,20 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// All of the answer; log Z alone where a time limit is too short for the rest and long enough for that.
+    fn affordable(&self, settings: &Settings) -> Wanted {
+        let ends = settings.ends();
+        if !ends.is_limited() {
+            return Wanted::ALL;
+        }
+        let left = ends.seconds_left();
+        let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
+        let (all, log_z) = cost::exact_both(self.model, &planning, |e| e.seconds > left);
+        let is_long = all.is_none_or(|e| e.seconds > left);
+        let is_short = log_z.is_some_and(|e| e.seconds <= left);
+        if is_long && is_short { Wanted::LOG_Z } else { Wanted::ALL }
+    }
+
     fn exact(&self, wanted: Wanted, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
         if self.request.methods == MethodChoice::All
             && let Some(why) = exact_refusal(self.model, settings)
@@ -289,7 +306,7 @@ impl<'a> Job<'a> {
                 "the model has zero table entries (hard constraints), which no balanced pairwise model has";
             return Err(Error::NotApplicable(why.into()));
         }
-        let features = self.features(method, f)?;
+        let features = features(self.model, &self.request.features, method, f)?;
         if self.request.methods == MethodChoice::All
             && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
         {
@@ -310,108 +327,4 @@ impl<'a> Job<'a> {
         }
         Ok((self.recorder.solution(&solution), Some(solution)))
     }
-
-    fn features(&self, method: Method, f: &Polynomial) -> Result<Features> {
-        match (method, &self.request.features) {
-            // These have no moment matrix: n x n storage must not stand in the way of large models.
-            (Method::Trw | Method::Bethe, _) => Features::new(f.d(), vec![VarSet::EMPTY]),
-            (Method::Combined, FeatureSpec::Default) if f.d() >= MAX_FEATURES => {
-                Features::new(f.d(), vec![VarSet::EMPTY])
-            }
-            (Method::LogDet, _) | (_, FeatureSpec::Default) => default_features(f),
-            (_, FeatureSpec::Explicit(sets)) => {
-                FeatureSpec::Explicit(free_sets(self.model, sets)?).resolve(f)
-            }
-            (_, spec) => spec.resolve(f),
-        }
-    }
-}
-
-/// The features of a method when none are asked for. A model that is too large for them is not the user's mistake.
-fn default_features(f: &Polynomial) -> Result<Features> {
-    FeatureSpec::Default.resolve(f).map_err(|error| match error {
-        Error::Features(_) => Error::NotApplicable(format!(
-            "a moment matrix of this model has more than {MAX_FEATURES} rows; trw, wmb and auto take models of this size"
-        )),
-        other => other,
-    })
-}
-
-/// The exact answer with a certificate, where one can be checked.
-pub(crate) fn certified_exact(model: &Model, eps: f64, exact: &Exact) -> Result<Option<Solution>> {
-    Ok(match model.source() {
-        Source::Polynomial(_) => certified(&model.polynomial()?, eps, exact),
-        Source::Factors(_) => certified_tables(&model.factors()?, eps, exact),
-    })
-}
-
-/// The exact answer with a certificate: the model itself, summed along an order. `None` when the order
-/// is too wide to be checked.
-fn certified(f: &Polynomial, eps: f64, exact: &Exact) -> Option<Solution> {
-    let order = exact.order.clone().unwrap_or_else(|| (0..f.d() as u32).collect());
-    let certificate = Certificate {
-        eps,
-        slack: Slack::default(),
-        components: vec![Component {
-            weight: 1.0,
-            form: Form::Elimination { polynomial: f.clone(), order: order.clone() },
-        }],
-        witness: Some(Witness::Elimination { order }),
-    };
-    let bounds = (certificate.verify(f).ok()?, certificate.verify_lower(f).ok()?);
-    Some(proved(exact, certificate, bounds))
-}
-
-/// The same over tables: elimination with one mini-bucket per variable proves both sides.
-fn certified_tables(tables: &FactorModel, eps: f64, exact: &Exact) -> Option<Solution> {
-    let order = match &exact.order {
-        Some(order) => order.clone(),
-        None if exact.algorithm == exact::Algorithm::Enumeration => (0..tables.d() as u32).collect(),
-        None => return None,
-    };
-    let elimination = exact::proof(tables, &order);
-    let certificate = Certificate {
-        eps,
-        slack: Slack::default(),
-        components: vec![Component { weight: 1.0, form: Form::Tables(elimination.clone()) }],
-        witness: Some(Witness::Tables { elimination, allowed: None }),
-    };
-    let bounds = (certificate.verify_tables(tables).ok()?, certificate.verify_lower_tables(tables).ok()?);
-    Some(proved(exact, certificate, bounds))
-}
-
-fn proved(exact: &Exact, certificate: Certificate, bounds: (CertifiedBound, CertifiedBound)) -> Solution {
-    Solution {
-        upper: Some(bounds.0),
-        lower: Some(bounds.1),
-        estimate: exact.phi,
-        seconds: exact.seconds,
-        means: Some(exact.means.clone()).filter(|means| !means.is_empty()),
-        certificate: Some(certificate),
-        ..Solution::new(Method::Exact, exact.stop)
-    }
-}
-
-/// Sets in file numbers as sets of free spins: a fixed spin is a constant and drops out of its
-/// monomial, and monomials that become equal are one.
-pub(crate) fn free_sets(model: &Model, sets: &[VarSet]) -> Result<Vec<VarSet>> {
-    let variables = model.variables();
-    let mut new_name = vec![None; variables];
-    model.free_variables().into_iter().enumerate().for_each(|(k, i)| new_name[i] = Some(k));
-    let mut seen = std::collections::HashSet::new();
-    let mut out = Vec::new();
-    for set in sets {
-        if set.largest() >= Some(variables) {
-            return Err(Error::Features(format!(
-                "feature {set} is out of range: the model has {variables} variables"
-            )));
-        }
-        let free: VarSet = set.iter().filter_map(|i| new_name[i]).collect();
-        let is_new = seen.insert(free.clone());
-        // Without evidence a repeat is the user's mistake and stays for `Features` to name.
-        if is_new || model.d() == variables {
-            out.push(free);
-        }
-    }
-    Ok(out)
 }

@@ -2,9 +2,11 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
+mod certified;
 mod convex;
 pub(crate) mod cost;
 mod driver;
+mod features;
 mod job;
 mod plan;
 mod portfolio;
@@ -12,8 +14,9 @@ mod report;
 mod scan;
 mod shape;
 
+pub(crate) use certified::certified_exact;
 pub use driver::bound;
-pub(crate) use job::{certified_exact, free_sets};
+pub(crate) use features::free_sets;
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};
 pub use scan::{Betas, SCAN_SCHEMA, ScanPoint, ScanRecord, scan};

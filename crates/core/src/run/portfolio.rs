@@ -25,7 +25,7 @@ const AT_ONCE_SECS: f64 = 0.25;
 const EXACT_CAUTION: f64 = 1.5;
 
 /// Share of the time left that the search for an elimination order may take.
-const PLANNING_SHARE: f64 = 0.08;
+pub(super) const PLANNING_SHARE: f64 = 0.08;
 
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
 const HOPELESS_SECS: f64 = 86_400.0;

@@ -142,9 +142,14 @@ fn summary(
         effective_samples: spread.effective,
         chains: CHAINS as usize,
     };
+    let entropy: f64 = tables.cardinalities().iter().map(|&q| f64::from(q).ln()).sum();
     solution.reason = Some(format!(
-        "an estimate, not a bound: standard error {:.2e}, effective sample size {:.1} of {} chains, {temperatures} temperatures",
-        sampling.standard_error, sampling.effective_samples, sampling.chains
+        "log Z is about {:.4}, an estimate and not a bound: standard error {:.2e}, effective sample size {:.1} of {} chains, \
+         {temperatures} temperatures",
+        solution.estimate + eps * entropy,
+        sampling.standard_error,
+        sampling.effective_samples,
+        sampling.chains
     ));
     solution.sampling = Some(sampling);
     solution
