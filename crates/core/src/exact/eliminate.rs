@@ -106,10 +106,9 @@ impl Elimination<'_> {
         if !keep && let Some(up) = self.sweep(eps, keep, true, monitor)? {
             return Ok(up);
         }
-        match self.sweep(eps, keep, false, monitor)? {
-            Some(up) => Ok(up),
-            None => Ok(Upward::impossible(Buckets::new(self.model, self.plan, eps), self.model.d())),
-        }
+        // With every entry kept nothing can be lost; if it ever were, no answer is better than a wrong one.
+        let lost = || Error::NotApplicable("elimination lost more to rounding than it can bound".into());
+        self.sweep(eps, keep, false, monitor)?.ok_or_else(lost)
     }
 
     /// One sweep towards the roots; `None` when `trim` loses too much.
