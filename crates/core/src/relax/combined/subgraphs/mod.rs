@@ -10,6 +10,8 @@ mod cover;
 mod lines;
 mod part;
 mod split;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Result;
 use crate::exact::pool;
