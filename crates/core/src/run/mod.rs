@@ -12,9 +12,11 @@ mod plan;
 mod portfolio;
 mod report;
 mod scan;
-mod shape;
+pub(crate) mod shape;
+mod steps;
 
 pub(crate) use certified::certified_exact;
+pub use cost::{Estimate, forecast};
 pub use driver::bound;
 pub(crate) use features::free_sets;
 pub use plan::{BoundRequest, MethodChoice};

@@ -6,7 +6,7 @@
 use super::convex;
 use super::driver::bound;
 use super::plan::{BoundRequest, MethodChoice};
-use super::portfolio::DEFAULT_SECS;
+use super::cost::constants::DEFAULT_SECS;
 use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Source};

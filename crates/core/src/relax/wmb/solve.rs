@@ -10,6 +10,7 @@ use super::track::{Best, Layout, Track};
 use crate::certify::Removal;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
 use std::sync::Arc;
@@ -18,12 +19,6 @@ use std::time::Duration;
 
 /// Table entries that propagation may look at: a fraction of a second.
 const PROPAGATION_WORK: u64 = 100_000_000;
-
-/// Seconds per table entry of one pass of one side, before any was measured.
-const PASS_SECS: f64 = 2e-8;
-
-/// Seconds per table entry of a verification, before any was measured.
-const VERIFY_SECS: f64 = 5e-8;
 
 /// Share of the time that the first, small tables may take.
 const FIRST_SHARE: f64 = 0.01;
