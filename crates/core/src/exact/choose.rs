@@ -6,8 +6,8 @@ use super::slice::Slicing;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Polynomial};
 use crate::run::cost::constants::{
-    ALWAYS_ENUMERATE, BUCKET_SECS, COUNTING_ENTRIES, ENUMERATION_BYTES, MARGINAL_SECS, MAXIMUM_SECS, STATE_SECS,
-    STATE_SUM_SECS, SUM_SECS,
+    ALWAYS_ENUMERATE, BUCKET_SECS, COUNTING_ENTRIES, ENUMERATION_BYTES, MARGINAL_SECS, MAXIMUM_SECS,
+    STATE_SECS, STATE_SUM_SECS, SUM_SECS,
 };
 use crate::settings::Settings;
 use crate::tables::exchange::counted;

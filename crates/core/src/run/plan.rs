@@ -173,10 +173,7 @@ mod tests {
             let patient = Settings::default().with_time_limit(Some(1e5));
             assert!(refusal(method, 100, &patient).is_none());
             let hasty = Settings::default().with_time_limit(Some(0.0));
-            assert!(
-                refusal(method, 40, &hasty).is_none(),
-                "a limit is met by stopping, not by refusing"
-            );
+            assert!(refusal(method, 40, &hasty).is_none(), "a limit is met by stopping, not by refusing");
         }
         assert!(!refuses(Method::Quantum, 1000));
     }

@@ -1,7 +1,8 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
 use super::cost::constants::{
-    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, HOPELESS_SECS, LAST_ROUND_SECS, LAYERS_GAIN, PLANNING_SHARE, QUICK,
+    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, HOPELESS_SECS, LAST_ROUND_SECS, LAYERS_GAIN, PLANNING_SHARE,
+    QUICK,
 };
 use super::cost::{self, Estimate};
 use super::job::{Job, Outcome};
@@ -119,9 +120,8 @@ impl Plan {
 
     /// What can be had in the time left.
     fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
-        let fits = |e: &Estimate| {
-            EXACT_CAUTION * e.seconds <= exact_seconds(&settings.deadline) && e.fits(settings)
-        };
+        let fits =
+            |e: &Estimate| EXACT_CAUTION * e.seconds <= exact_seconds(&settings.deadline) && e.fits(settings);
         let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
         all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
     }
