@@ -6,6 +6,7 @@ mod certified;
 mod convex;
 pub(crate) mod cost;
 mod driver;
+mod exact_plan;
 mod features;
 mod job;
 mod plan;

@@ -1,17 +1,16 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
+use super::cost::Estimate;
 use super::cost::constants::{
-    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, HOPELESS_SECS, LAST_ROUND_SECS, LAYERS_GAIN, PLANNING_SHARE,
-    QUICK,
+    AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
 };
-use super::cost::{self, Estimate};
+use super::exact_plan::{ExactPlan, exact_limit, is_affordable};
 use super::job::{Job, Outcome};
 use super::steps::{Step, Steps};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::exact::layers::Layers;
-use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
 use crate::settings::{Method, Settings, Solver};
@@ -35,7 +34,9 @@ pub(super) fn run(
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
     let steps = Steps::new(job.shape()?, &settings);
-    let exact = Plan::of(job.model, &settings);
+    // A glance first: what is exact at once needs nothing else, and a long search for an order must not hold up the first bounds.
+    let glance = HASTY_SECS.min(PLANNING_SHARE * ends.seconds_left());
+    let mut exact = ExactPlan::new(job.model, &settings, glance);
     if let Some(e) = exact.all.filter(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
         portfolio.try_exact(job, (Wanted::ALL, e), &settings, observer)?;
     }
@@ -49,8 +50,11 @@ pub(super) fn run(
         let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
         portfolio.try_for(job, method, seconds, &settings, observer)?;
     }
+    if exact.affordable(&settings).is_none() && !portfolio.is_done(job, &ends, observer) {
+        exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
+    }
     if let Some(layers) = exact.layers.as_ref()
-        && EXACT_CAUTION * layers.seconds(&settings) <= exact_seconds(&ends)
+        && is_affordable(layers.seconds(&settings), &settings)
         && !portfolio.is_done(job, &ends, observer)
     {
         portfolio.try_layers(job, layers, &settings, observer)?;
@@ -89,44 +93,6 @@ pub(super) fn run(
     Ok(portfolio)
 }
 
-/// Seconds that exact inference may be expected to take.
-fn exact_seconds(ends: &Deadline) -> f64 {
-    if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS }
-}
-
-/// What exact inference would cost: with marginals and a maximiser, and where that is too much, log Z alone.
-struct Plan {
-    all: Option<Estimate>,
-    log_z: Option<Estimate>,
-    /// Two layers, one of them small, where summing over that one costs far less than the rest.
-    layers: Option<Layers>,
-}
-
-impl Plan {
-    fn of(model: &Model, settings: &Settings) -> Self {
-        let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
-        let settings = &settings.clone().with_time_limit(Some(seconds));
-        let is_too_much =
-            |e: &Estimate| EXACT_CAUTION * e.seconds > exact_seconds(&settings.deadline) || !e.fits(settings);
-        let (all, log_z) = cost::exact_both(model, settings, is_too_much);
-        let is_quicker = |layers: &Layers| {
-            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
-            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
-            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds(settings) < best
-        };
-        let layers = Layers::of(model).filter(is_quicker);
-        Plan { all, log_z, layers }
-    }
-
-    /// What can be had in the time left.
-    fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
-        let fits =
-            |e: &Estimate| EXACT_CAUTION * e.seconds <= exact_seconds(&settings.deadline) && e.fits(settings);
-        let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
-        all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
-    }
-}
-
 /// What the portfolio found.
 pub(super) struct Portfolio {
     /// One entry per method (two where neither of two runs was better on both sides).
@@ -158,7 +124,8 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(cost.seconds);
-        let outcome = job.run_exact(wanted, settings, observer)?;
+        let settings = settings.clone().with_time_limit(exact_limit(cost.seconds, settings));
+        let outcome = job.run_exact(wanted, &settings, observer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)
     }
@@ -172,7 +139,8 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(layers.seconds(settings));
-        match job.run_layers(layers, settings, observer) {
+        let limit = exact_limit(layers.seconds(settings), settings);
+        match job.run_layers(layers, &settings.clone().with_time_limit(limit), observer) {
             Err(Error::NotApplicable(_)) => return Ok(()),
             outcome => self.absorb(outcome?),
         }
@@ -248,7 +216,7 @@ impl Portfolio {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
-    fn advise(&self, job: &Job<'_>, exact: &Plan, ends: &Deadline) -> Option<String> {
+    fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {
         if self.is_closed(job.request.target_gap) {
             return None;
         }

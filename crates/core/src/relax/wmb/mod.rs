@@ -72,6 +72,7 @@ impl TableBound for Wmb {
             memory: settings.memory_limit as f64,
             threads: settings.threads,
             ibound: settings.ibound,
+            is_counted: settings.max_iterations.is_some() && !settings.ends().is_limited(),
         };
         let mut proofs = Proofs { tables, eps, upper: None, lower: None, failure: None };
         let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {

@@ -53,6 +53,8 @@ pub(super) struct Wishes {
     pub(super) threads: usize,
     /// A uniform bound on the variables of a mini-bucket besides the eliminated one.
     pub(super) ibound: Option<usize>,
+    /// Whether passes are counted and time is not: then nothing is decided by what was measured, and a seed repeats the run.
+    pub(super) is_counted: bool,
 }
 
 /// What a run found.
@@ -186,7 +188,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
 
     /// Orders for tables of `limit` entries; the search ends with the time.
     fn orders(&mut self, limit: f64, seed: u64) -> Vec<Vec<u32>> {
-        let until = self.monitor.seconds() + ORDER_SHARE * self.seconds_left();
+        let share = if self.wishes.is_counted { f64::INFINITY } else { ORDER_SHARE };
+        let until = self.monitor.seconds() + share * self.seconds_left();
         let mut poll = Poll::Monitor(self.monitor, until);
         orders::candidates(self.model, &self.left, limit, seed, &mut || poll.stop().is_some())
     }
@@ -216,7 +219,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let seconds = self.monitor.seconds() - start;
-        if entries > 1e5 {
+        if entries > 1e5 && !self.wishes.is_counted {
             self.verify_secs = seconds / entries;
         }
     }
@@ -249,7 +252,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let layout = Arc::new(Layout { model, structure, allowed: None });
         // The verification of this stage must still find time.
         let reserve = 2.0 * self.verify_secs * layout.structure.work();
-        self.until = self.monitor.seconds() + self.seconds_left() - reserve;
+        let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
+        self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
         let mut lower = self.lower_track(&layout, propagator)?;
@@ -327,7 +331,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let work = track.layout.structure.work();
-        if work > 1e4 {
+        if work > 1e4 && !self.wishes.is_counted {
             self.pass_secs = (self.monitor.seconds() - start) / work;
         }
         if sense == Sense::Upper && track.side.has_laws {

@@ -40,26 +40,34 @@ pub(crate) const LAYER_STATE: f64 = 10.0;
 
 // Bounds. Operations in units of n^3, n the side of the moment matrix, seconds per edge or table entry.
 
-/// Operations of the quantum and of the log-det bound.
-pub(crate) const QUANTUM_CUBES: f64 = 500.0;
-pub(crate) const LOGDET_CUBES: f64 = 1500.0;
+/// Operations of the quantum bound (60 to 290 on complete graphs of 300 to 1000 spins and grids of 400) and of the log-det bound (5000 to 17,000 at
+/// 50 to 100 spins).
+pub(crate) const QUANTUM_CUBES: f64 = 150.0;
+pub(crate) const LOGDET_CUBES: f64 = 8000.0;
 /// Numbers that they hold, in units of n^2.
 pub(crate) const QUANTUM_SQUARES: f64 = 6.0;
 pub(crate) const LOGDET_SQUARES: f64 = 30.0;
-/// Operations that greedy selection spends on a candidate (d = 25 to 50).
-pub(crate) const CANDIDATE_CUBES: f64 = 2000.0;
+/// Operations that greedy selection spends on a candidate (1000 to 2300 at 10 to 20 spins).
+pub(crate) const CANDIDATE_CUBES: f64 = 1500.0;
 /// Newton steps that metric learning takes, whatever the model: 140 to 180.
 pub(crate) const METRIC_STEPS: f64 = 160.0;
-/// How many times longer the dense steps of metric learning take than as many operations of a product of matrices.
-pub(crate) const METRIC_DRAG: f64 = 8.0;
+/// How many times longer the dense steps of metric learning take than as many operations of a product of matrices (8 to 16 spins).
+pub(crate) const METRIC_DRAG: f64 = 25.0;
 /// Newton steps of the combined bound, and the operations of one in units of N^3, N moments: over all pairs, and over those of
 /// a chordal graph, most of whose matrix is zero.
 pub(crate) const COMBINED_STEPS: f64 = 50.0;
 pub(crate) const COMBINED_NEWTON: (f64, f64) = (0.6, 0.1);
-/// Seconds per edge of trees with optimised weights: on sparse graphs, and on dense ones in units of the edges per spin too.
-pub(crate) const TRW_EDGE_SECS: f64 = 2e-4;
-/// Seconds per edge of belief propagation and its proof.
-pub(crate) const BETHE_EDGE_SECS: f64 = 3e-5;
+/// Seconds of everything else in a combined bound of N moments, `scale N^power`: the parts, cuts and proofs (8 to 40 spins).
+pub(crate) const COMBINED_SECS: (f64, f64) = (6e-5, 1.7);
+/// Seconds of trees with optimised weights on m edges, `scale m^power` (45 to 780 edges, grids to complete graphs), and the seconds per edge after
+/// which their number ends the search.
+pub(crate) const TRW_SECS: (f64, f64) = (2.5e-5, 1.6);
+pub(crate) const TRW_EDGE_SECS: f64 = 1e-3;
+/// Seconds per edge of belief propagation and its proof on dense graphs (190 to 20,000 edges).
+pub(crate) const BETHE_EDGE_SECS: f64 = 2e-5;
+/// On sparse graphs it takes more sweeps the smaller they are: seconds, and seconds per edge, but no more than so many per edge
+/// (grids of 100 to 40,000 spins, 3-regular graphs of 1000 and 10,000).
+pub(crate) const BETHE_SPARSE: (f64, f64, f64) = (0.4, 4e-6, 3e-3);
 /// Seconds per table entry of one pass of one side of mini-buckets, and of a verification, before any was measured.
 pub(crate) const PASS_SECS: f64 = 2e-8;
 pub(crate) const VERIFY_SECS: f64 = 5e-8;
@@ -82,6 +90,10 @@ pub(crate) const AT_ONCE_SECS: f64 = 0.25;
 pub(crate) const EXACT_CAUTION: f64 = 1.5;
 /// Share of the time left that the search for an elimination order may take.
 pub(crate) const PLANNING_SHARE: f64 = 0.08;
+/// Share of the time left after which exact inference that has not ended gives way to bounds: the machine may be busier than it was.
+pub(crate) const EXACT_SHARE: f64 = 0.7;
+/// Seconds of the first, hasty search for an elimination order of `auto`: nothing is proved meanwhile.
+pub(crate) const HASTY_SECS: f64 = 0.1;
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
 pub(crate) const HOPELESS_SECS: f64 = 86_400.0;
 /// How many times faster a sum over a layer, which gives no marginals, has to be to come first.

@@ -38,19 +38,31 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
             of(speed.dense_seconds(c::METRIC_DRAG * operations), moments * moments)
         }
         Method::Trw if pairwise => {
-            of(speed.table_seconds(c::TRW_EDGE_SECS * m * (m / d.max(1.0)).max(1.0)), 20.0 * (m + d))
+            let seconds = (c::TRW_SECS.0 * m.powf(c::TRW_SECS.1)).min(c::TRW_EDGE_SECS * m);
+            of(speed.table_seconds(seconds), 20.0 * (m + d))
         }
-        Method::Bethe if pairwise => of(speed.table_seconds(c::BETHE_EDGE_SECS * m), 20.0 * (m + d)),
+        Method::Bethe if pairwise => {
+            let (base, slope, most) = c::BETHE_SPARSE;
+            let sparse = (base + slope * m).min(most * m);
+            let seconds = if shape.kind == Kind::Dense { c::BETHE_EDGE_SECS * m } else { sparse };
+            of(speed.table_seconds(seconds), 20.0 * (m + d))
+        }
         Method::Combined if pairwise => of(combined_seconds(shape, speed), 40.0 * d * d),
         _ => None,
     }
 }
 
-/// The combined bound with Newton's method over all moments.
+/// The combined bound with Newton's method over the moments of all pairs, or of those of a chordal graph.
 fn combined_seconds(shape: &Shape, speed: Speed) -> f64 {
-    let d = shape.d as f64;
-    let moments = 0.5 * d * (d + 1.0);
-    speed.dense_seconds(c::COMBINED_STEPS * c::COMBINED_NEWTON.0 * moments.powi(3))
+    let (d, m) = (shape.d as f64, shape.edges as f64);
+    let all = 0.5 * d * (d + 1.0);
+    let (moments, newton) = if shape.kind == Kind::Dense {
+        (all, c::COMBINED_NEWTON.0)
+    } else {
+        ((d + 2.0 * m).min(all), c::COMBINED_NEWTON.1)
+    };
+    speed.dense_seconds(c::COMBINED_STEPS * newton * moments.powi(3))
+        + speed.table_seconds(c::COMBINED_SECS.0 * moments.powf(c::COMBINED_SECS.1))
 }
 
 /// One pass of mini-buckets with small tables and its verification, both sides.
