@@ -2,10 +2,11 @@
 
 use super::certified::certified_exact;
 use super::cost;
+use super::cost::constants::PLANNING_SHARE;
 use super::features::features;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
-use super::portfolio::PLANNING_SHARE;
 use super::report::Report;
+use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::exact::layers::Layers;
 use crate::exact::{self, Wanted, entry_bracket};
@@ -116,6 +117,16 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         Ok(self.majorant()?.filter(|(_, floor)| floor.is_none()).map(|(f, _)| f))
+    }
+
+    /// The size of the model, as far as costs depend on it.
+    pub(super) fn shape(&self) -> Result<Shape> {
+        Ok(Shape::new(self.model, self.polynomial()?))
+    }
+
+    /// The same for a method on f with so many features.
+    fn shape_with(&self, f: &Polynomial, features: usize) -> Shape {
+        Shape { features: Some(features), ..Shape::new(self.model, Some(f)) }
     }
 
     pub(super) fn run(
@@ -255,7 +266,7 @@ impl<'a> Job<'a> {
             // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.
             Err(error @ Error::Memory { .. }) => {
                 let layers = Layers::of(self.model).ok_or(error)?;
-                observer.forecast(layers.seconds());
+                observer.forecast(layers.seconds(settings));
                 return self.run_layers(&layers, settings, observer);
             }
             other => other?,
@@ -308,7 +319,7 @@ impl<'a> Job<'a> {
         }
         let features = features(self.model, &self.request.features, method, f)?;
         if self.request.methods == MethodChoice::All
-            && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
+            && let Some(why) = dense_refusal(method, &self.shape_with(f, features.len()), settings)
         {
             return Err(Error::NotApplicable(why));
         }

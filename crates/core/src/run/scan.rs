@@ -4,9 +4,9 @@
 //! what is proved at some points bounds the others as well: see [`super::convex`].
 
 use super::convex;
+use super::cost::constants::DEFAULT_SECS;
 use super::driver::bound;
 use super::plan::{BoundRequest, MethodChoice};
-use super::portfolio::DEFAULT_SECS;
 use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Source};

@@ -87,6 +87,7 @@ impl Wishes {
             memory: settings.memory_limit as f64,
             threads: settings.threads,
             ibound: settings.ibound,
+            is_counted: settings.max_iterations.is_some() && !settings.ends().is_limited(),
             upper_alone: false,
         }
     }

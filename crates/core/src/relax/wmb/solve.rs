@@ -10,6 +10,7 @@ use super::track::{Best, Layout, Track};
 use crate::certify::Removal;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
 use std::sync::Arc;
@@ -18,12 +19,6 @@ use std::time::Duration;
 
 /// Table entries that propagation may look at: a fraction of a second.
 const PROPAGATION_WORK: u64 = 100_000_000;
-
-/// Seconds per table entry of one pass of one side, before any was measured.
-const PASS_SECS: f64 = 2e-8;
-
-/// Seconds per table entry of a verification, before any was measured.
-const VERIFY_SECS: f64 = 5e-8;
 
 /// Share of the time that the first, small tables may take.
 const FIRST_SHARE: f64 = 0.01;
@@ -63,6 +58,8 @@ pub(super) struct Wishes {
     pub(super) ibound: Option<usize>,
     /// Whether the lower side is left alone.
     pub(super) upper_alone: bool,
+    /// Whether passes are counted and time is not: then nothing is decided by what was measured, and a seed repeats the run.
+    pub(super) is_counted: bool,
 }
 
 /// What a run found.
@@ -196,7 +193,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
 
     /// Orders for tables of `limit` entries; the search ends with the time.
     fn orders(&mut self, limit: f64, seed: u64) -> Vec<Vec<u32>> {
-        let until = self.monitor.seconds() + ORDER_SHARE * self.seconds_left();
+        let share = if self.wishes.is_counted { f64::INFINITY } else { ORDER_SHARE };
+        let until = self.monitor.seconds() + share * self.seconds_left();
         let mut poll = Poll::Monitor(self.monitor, until);
         orders::candidates(self.model, &self.left, limit, seed, &mut || poll.stop().is_some())
     }
@@ -226,7 +224,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let seconds = self.monitor.seconds() - start;
-        if entries > 1e5 {
+        if entries > 1e5 && !self.wishes.is_counted {
             self.verify_secs = seconds / entries;
         }
     }
@@ -259,7 +257,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let layout = Arc::new(Layout { model, structure, allowed: None });
         // The verification of this stage must still find time.
         let reserve = 2.0 * self.verify_secs * layout.structure.work();
-        self.until = self.monitor.seconds() + self.seconds_left() - reserve;
+        let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
+        self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
         let alone = self.wishes.upper_alone;
@@ -355,7 +354,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let work = track.layout.structure.work();
-        if work > 1e4 && start.is_finite() {
+        if work > 1e4 && start.is_finite() && !self.wishes.is_counted {
             self.pass_secs = (self.monitor.seconds() - start) / work;
         }
         if sense == Sense::Upper && track.side.has_laws {
