@@ -18,6 +18,7 @@ mod pass;
 mod polish;
 mod proof;
 mod reduced;
+mod rounds;
 mod side;
 mod solve;
 mod structure;
