@@ -2,10 +2,11 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
-mod certified;
-mod convex;
+mod carry;
 pub(crate) mod cost;
+mod dispatch;
 mod driver;
+mod exact;
 mod features;
 mod job;
 mod plan;
@@ -14,8 +15,8 @@ mod report;
 mod scan;
 mod shape;
 
-pub(crate) use certified::certified_exact;
 pub use driver::bound;
+pub(crate) use exact::certified_exact;
 pub(crate) use features::free_sets;
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};
