@@ -7,6 +7,7 @@
 
 mod boxes;
 mod budget;
+mod clauses;
 mod decode;
 mod feasible;
 mod greedy;
