@@ -1,6 +1,8 @@
 //! What exact inference would cost, and whether `auto` begins it.
 
-use super::cost::constants::{AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN};
+use super::cost::constants::{
+    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
+};
 use super::cost::{self, Estimate};
 use crate::exact::Wanted;
 use crate::exact::layers::Layers;
@@ -33,7 +35,9 @@ impl ExactPlan {
     /// Searches for an order for at most so many seconds.
     pub(super) fn new(model: &Model, settings: &Settings, seconds: f64) -> Self {
         let planning = &settings.clone().with_time_limit(Some(seconds));
-        let is_too_much = |e: &Estimate| !is_affordable(e.seconds, settings) || !e.fits(settings);
+        let is_too_much = |e: &Estimate| {
+            e.seconds > LOG_Z_FIRST_SECS || !is_affordable(e.seconds, settings) || !e.fits(settings)
+        };
         let (all, log_z) = cost::exact_both(model, planning, is_too_much);
         let is_quicker = |layers: &Layers| {
             let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
@@ -44,10 +48,11 @@ impl ExactPlan {
         ExactPlan { all, log_z, layers }
     }
 
-    /// What can be had in the time left.
-    pub(super) fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
+    /// What can be had in the time left: log Z alone, where that is known to be far less work, then everything.
+    pub(super) fn affordable(&self, settings: &Settings) -> Vec<(Wanted, Estimate)> {
         let fits = |e: &Estimate| is_affordable(e.seconds, settings) && e.fits(settings);
+        let log_z = self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e));
         let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
-        all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
+        log_z.into_iter().chain(all).collect()
     }
 }

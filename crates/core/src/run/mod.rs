@@ -3,6 +3,7 @@
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
 mod certified;
+mod components;
 mod convex;
 pub(crate) mod cost;
 mod driver;
