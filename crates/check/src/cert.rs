@@ -6,7 +6,7 @@ use crate::json::Json;
 use crate::model::Set;
 use crate::require;
 use crate::tree::walk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is proved, and with what.
 pub(crate) struct Certificate {
@@ -69,6 +69,9 @@ pub(crate) struct Quadratic {
     pub(crate) pairs: Pairs,
 }
 
+/// Coefficients that are not 0, as a list.
+pub(crate) type Terms = Vec<(Set, Interval)>;
+
 /// A polynomial whose coefficients are floats.
 pub(crate) type Polynomial = BTreeMap<Set, Interval>;
 
@@ -81,6 +84,8 @@ pub(crate) enum Form {
     /// Parameters: the weights eta; the tangent point.
     Tangent(Quadratic, Pairs),
     Elimination(Polynomial, Vec<usize>),
+    /// The coefficients in the order of the file.
+    WeightedElimination(Terms, Elimination),
     /// The diagonal and the order.
     SparseDual(Polynomial, Vec<f64>, Vec<usize>),
     Constant(f64),
@@ -223,6 +228,9 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
             Form::Tangent(quadratic, point)
         }
         "elimination" => Form::Elimination(floats.polynomial(json)?, json.field("order")?.indices()?),
+        "weighted-elimination" => {
+            Form::WeightedElimination(floats.terms(json)?, elimination(json, floats)?)
+        }
         "sparse-dual" => {
             let polynomial = floats.polynomial(json)?;
             Form::SparseDual(polynomial, floats.take(floats.d + 1)?, json.field("order")?.indices()?)
@@ -319,8 +327,12 @@ impl Floats<'_> {
         Ok(Quadratic { pairs: self.pairs(matrix.n)?, features, matrix, parameters })
     }
 
-    /// Floats: constant, d fields, one per edge, one per term.
     fn polynomial(&mut self, json: &Json) -> Result<Polynomial, String> {
+        Ok(self.terms(json)?.into_iter().collect())
+    }
+
+    /// Floats: constant, d fields, one per edge, one per term.
+    fn terms(&mut self, json: &Json) -> Result<Terms, String> {
         let json = json.field("polynomial")?;
         let (edges, terms) = (json.field("edges")?.list()?, json.field("terms")?.list()?);
         let mut sets: Vec<Set> = vec![Set::new()];
@@ -328,11 +340,13 @@ impl Floats<'_> {
         sets.extend((0..self.d).map(|i| vec![i]));
         let named = edges.iter().chain(terms).map(|json| self.set(json));
         sets.extend(named.collect::<Result<Vec<_>, _>>()?);
-        let mut polynomial = Polynomial::new();
-        for (set, v) in sets.into_iter().zip(values) {
+        let mut seen = BTreeSet::new();
+        let mut terms = Terms::new();
+        for (set, v) in sets.into_iter().zip(values).filter(|(_, v)| *v != 0.0) {
             require(v.is_finite(), "a coefficient is not finite")?;
-            require(v == 0.0 || polynomial.insert(set, at(v)).is_none(), "a coefficient is given twice")?;
+            require(seen.insert(set.clone()), "a coefficient is given twice")?;
+            terms.push((set, at(v)));
         }
-        Ok(polynomial)
+        Ok(terms)
     }
 }

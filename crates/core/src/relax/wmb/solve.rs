@@ -32,6 +32,9 @@ const FIRST_PASSES: usize = 3;
 /// Passes of one stage.
 const MOST_PASSES: usize = 30;
 
+/// Steps of L-BFGS where nothing larger is possible.
+const POLISH_STEPS: usize = 200;
+
 /// Seconds that a verification may take after a cancellation.
 const PROMPT_SECS: f64 = 1.0;
 
@@ -53,6 +56,8 @@ pub(super) struct Wishes {
     pub(super) threads: usize,
     /// A uniform bound on the variables of a mini-bucket besides the eliminated one.
     pub(super) ibound: Option<usize>,
+    /// Whether the lower side is left alone.
+    pub(super) upper_alone: bool,
     /// Whether passes are counted and time is not: then nothing is decided by what was measured, and a seed repeats the run.
     pub(super) is_counted: bool,
 }
@@ -256,13 +261,16 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
-        let mut lower = self.lower_track(&layout, propagator)?;
+        let alone = self.wishes.upper_alone;
+        let mut lower = if alone { None } else { self.lower_track(&layout, propagator)? };
+        let began = upper.best.as_ref().map_or(0.0, |b| b.value);
         let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
         for _ in 1..passes {
             let before = self.found.lower.as_ref().map_or(f64::NEG_INFINITY, |b| b.value);
             match &mut lower {
                 _ if layout.is_exact() => break,
                 Some(lower) => self.both(&mut upper, lower)?,
+                None if alone => self.pass(&mut upper)?,
                 None => {
                     self.box_round(&layout, rule, target, propagator)?;
                     self.pass(&mut upper)?;
@@ -273,9 +281,16 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
             let after = self.found.lower.as_ref().map_or(before, |b| b.value);
             let gain = upper.gain + if after > before { after - before } else { 0.0 };
-            let scale = upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps);
+            let value = upper.best.as_ref().map_or(0.0, |b| b.value);
+            let scale = if alone { began - value } else { value.abs().max(self.wishes.eps) };
             if gain < slow * self.gap().min(scale) {
                 break;
+            }
+        }
+        if slow == STALLED && passes == MOST_PASSES {
+            self.polish(&mut upper)?;
+            if let Some(lower) = &mut lower {
+                self.polish(lower)?;
             }
         }
         // Boxes are sought along every order in turn: there the upper side decides.
@@ -317,6 +332,14 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         self.report()
     }
 
+    /// What L-BFGS gains on a side.
+    fn polish(&mut self, track: &mut Track) -> Result<(), StopReason> {
+        let outcome = track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, self.until));
+        self.note(track, f64::NAN);
+        outcome?;
+        self.report()
+    }
+
     /// The best of a track joins the best of all; learns from a pass that began at `start`.
     fn note(&mut self, track: &Track, start: f64) {
         let sense = track.side.sense;
@@ -331,7 +354,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let work = track.layout.structure.work();
-        if work > 1e4 && !self.wishes.is_counted {
+        if work > 1e4 && start.is_finite() && !self.wishes.is_counted {
             self.pass_secs = (self.monitor.seconds() - start) / work;
         }
         if sense == Sense::Upper && track.side.has_laws {
