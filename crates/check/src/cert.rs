@@ -228,9 +228,7 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
             Form::Tangent(quadratic, point)
         }
         "elimination" => Form::Elimination(floats.polynomial(json)?, json.field("order")?.indices()?),
-        "weighted-elimination" => {
-            Form::WeightedElimination(floats.terms(json)?, elimination(json, floats)?)
-        }
+        "weighted-elimination" => Form::WeightedElimination(floats.terms(json)?, elimination(json, floats)?),
         "sparse-dual" => {
             let polynomial = floats.polynomial(json)?;
             Form::SparseDual(polynomial, floats.take(floats.d + 1)?, json.field("order")?.indices()?)

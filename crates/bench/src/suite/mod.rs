@@ -71,7 +71,8 @@ pub fn run(plan: &Plan, observer: &mut dyn Observer, say: &mut dyn FnMut(&str)) 
     let mut store = Store::open(plan.store.as_deref())?;
     let (others, skipped) = Others::find(plan.python.as_deref());
     let mut entries = Vec::new();
-    'models: for instance in &instances {
+    let mut is_stopped = false;
+    for instance in &instances {
         let mut is_closed = false;
         for (tool, limit) in jobs(plan, &others) {
             if is_closed && !is_worthwhile(&tool, &others) {
@@ -79,14 +80,17 @@ pub fn run(plan: &Plan, observer: &mut dyn Observer, say: &mut dyn FnMut(&str)) 
             }
             let entry = match store.take(&instance.name, &tool, limit) {
                 Some(known) => known,
+                // What was kept is shown all the same.
+                None if is_stopped => continue,
                 None => {
                     let entry = match others.get(&tool) {
                         Some(other) => other.ask(instance, limit),
                         None => Entry::ours(instance, &tool, limit, &plan.settings, observer),
                     };
                     // A run that the user ended is not what the limit allows.
-                    if observer.observe(&Progress::at(0.0)) == Flow::Stop {
-                        break 'models;
+                    is_stopped = observer.observe(&Progress::at(0.0)) == Flow::Stop;
+                    if is_stopped {
+                        continue;
                     }
                     say(&entry.line());
                     store.keep(&entry)?;

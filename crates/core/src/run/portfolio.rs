@@ -51,7 +51,7 @@ pub(super) fn run(
         let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
         portfolio.try_for(job, method, seconds, &settings, observer)?;
     }
-    if exact.affordable(&settings).is_empty() && !portfolio.is_done(job, &ends, observer) {
+    if exact.affordable(&settings).is_empty() && exact.is_hasty && !portfolio.is_done(job, &ends, observer) {
         exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
     }
     if let Some(layers) = exact.layers.as_ref()
@@ -97,10 +97,12 @@ pub(super) fn run(
         let count = steps.len();
         steps.iter_mut().enumerate().for_each(|(k, step)| step.1 = 1.0 / (count - k) as f64);
     }
-    if portfolio.results.is_empty() {
-        // The time was used up before the first method, by reading say, or the user stopped the run.
-        let stop = ends.stop().unwrap_or(StopReason::Cancelled);
-        portfolio.results.push(job.by_coefficients(Method::MeanField, stop)?);
+    // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
+    let stop = ends.stop().unwrap_or(StopReason::Stalled);
+    let stop = if portfolio.is_cancelled(observer) { StopReason::Cancelled } else { stop };
+    let free = job.by_coefficients(Method::MeanField, stop)?;
+    if portfolio.results.is_empty() || portfolio.is_improved_by(&free.0) {
+        portfolio.results.push(free);
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
@@ -209,6 +211,12 @@ impl Portfolio {
         sides.fold((f64::NEG_INFINITY, f64::INFINITY), |(low, high), side| {
             (low.max(side.lower.unwrap_or(f64::NEG_INFINITY)), high.min(side.upper.unwrap_or(f64::INFINITY)))
         })
+    }
+
+    fn is_improved_by(&self, record: &MethodRecord) -> bool {
+        let (low, high) = self.bracket();
+        !self.is_closed(None)
+            && (record.log_z.lower.is_some_and(|v| v > low) || record.log_z.upper.is_some_and(|v| v < high))
     }
 
     fn is_closed(&self, target: Option<f64>) -> bool {

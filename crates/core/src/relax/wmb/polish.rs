@@ -142,13 +142,7 @@ impl<'a> Coordinates<'a> {
     }
 
     /// Derivative of `sign` times the bound, along shifts that add up to nothing in every bucket.
-    fn derivative(
-        &self,
-        laws: &[f64],
-        side: &Side,
-        (eps, sign): (f64, f64),
-        gradient: &mut [f64],
-    ) {
+    fn derivative(&self, laws: &[f64], side: &Side, (eps, sign): (f64, f64), gradient: &mut [f64]) {
         let (shifts, mut logs) = gradient.split_at_mut(self.structure.shift_entries());
         for bucket in &self.buckets {
             let places: Vec<_> = bucket.clone().map(|c| self.structure.shift(c)).collect();

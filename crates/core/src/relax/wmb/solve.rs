@@ -334,7 +334,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
 
     /// What L-BFGS gains on a side.
     fn polish(&mut self, track: &mut Track) -> Result<(), StopReason> {
-        let outcome = track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, self.until));
+        let outcome =
+            track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, self.until));
         self.note(track, f64::NAN);
         outcome?;
         self.report()

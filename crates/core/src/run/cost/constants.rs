@@ -113,8 +113,8 @@ pub(crate) const LAST_ROUND_SECS: f64 = 0.2;
 /// Spins up to which splitting a dense model gains more than a better bound of the whole: at 60, Gaussian, the width falls
 /// from 28 to 1 in a minute.
 pub(crate) const BRANCH_SPINS: usize = 120;
-/// Spins up to which the combined bound is worth its time: dense and sparse graphs.
-pub(crate) const COMBINED_SPINS: (usize, usize) = (2000, 400);
+/// Spins up to which the combined bound of a dense graph is worth its time.
+pub(crate) const COMBINED_SPINS: usize = 2000;
 /// Variables up to which parts of a model that share no term are put together: exact inference takes no time.
 pub(crate) const SMALL_PART: usize = 20;
 /// Parts that are solved apart at most: each begins anew.

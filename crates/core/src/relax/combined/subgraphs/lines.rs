@@ -122,7 +122,10 @@ mod tests {
             }
         }
         let heights: Vec<u32> = found.iter().map(|l| *l.iter().max().unwrap()).collect();
-        assert!(heights.contains(&(rows as u32 - 1)) && heights.contains(&(columns as u32 - 1)), "{heights:?}");
+        assert!(
+            heights.contains(&(rows as u32 - 1)) && heights.contains(&(columns as u32 - 1)),
+            "{heights:?}"
+        );
     }
 
     #[test]

@@ -130,9 +130,7 @@ fn larger(
 
 /// Seconds of an evaluation on one thread.
 fn evaluation_seconds(parts: &[Part]) -> f64 {
-    let one = |part: &Part| {
-        BUCKET_SECONDS * part.plan.order.len() as f64 + ENTRY_SECONDS * part.plan.entries
-    };
+    let one = |part: &Part| BUCKET_SECONDS * part.plan.order.len() as f64 + ENTRY_SECONDS * part.plan.entries;
     parts.iter().map(one).sum()
 }
 

@@ -78,8 +78,7 @@ impl<'a> Split<'a> {
         };
         let Ok(laws) = laws.into_iter().collect::<Result<Vec<Laws>>>() else { return f64::INFINITY };
         for (k, law) in laws.iter().enumerate() {
-            let (fields, couplings) =
-                gradient[self.start[k]..self.start[k + 1]].split_at_mut(self.ising.d());
+            let (fields, couplings) = gradient[self.start[k]..self.start[k + 1]].split_at_mut(self.ising.d());
             fields.copy_from_slice(&law.means);
             couplings.copy_from_slice(&law.correlations);
         }
@@ -100,7 +99,10 @@ impl<'a> Split<'a> {
         for (k, part) in self.parts.iter().enumerate() {
             let (h, c) = v[self.start[k]..self.start[k + 1]].split_at(d);
             fields.iter_mut().zip(h).for_each(|(sum, h)| *sum += h / count);
-            part.edges.iter().zip(c).for_each(|(&e, c)| couplings[e as usize] += c / self.holders[e as usize]);
+            part.edges
+                .iter()
+                .zip(c)
+                .for_each(|(&e, c)| couplings[e as usize] += c / self.holders[e as usize]);
         }
         for (k, part) in self.parts.iter().enumerate() {
             let (h, c) = v[self.start[k]..self.start[k + 1]].split_at_mut(d);
@@ -129,7 +131,8 @@ impl<'a> Split<'a> {
                 ends.zip(couplings).map(|([i, j], v)| (i, j, scaled(v))).collect();
             let model = Ising::new(self.ising.d(), &fields, &triples)?;
             let model = model.with_constant(self.ising.constant())?;
-            let form = Form::Elimination { polynomial: Polynomial::from(model), order: part.plan.order.clone() };
+            let form =
+                Form::Elimination { polynomial: Polynomial::from(model), order: part.plan.order.clone() };
             components.push(Component { weight: weights[k], form });
         }
         Ok(Certificate { eps: self.eps, slack: Slack::default(), components, witness: None })
