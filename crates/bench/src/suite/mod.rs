@@ -37,7 +37,7 @@ pub struct Plan {
     pub generated: bool,
     /// Seconds for each model, reading included: `auto` runs under each, everything else under the first.
     pub limits: Vec<f64>,
-    /// Methods that run alone beside `auto`.
+    /// Methods that run alone beside `auto`, where that leaves something open.
     pub methods: Vec<Method>,
     /// Python interpreter that may have other programs installed.
     pub python: Option<PathBuf>,
@@ -71,24 +71,33 @@ pub fn run(plan: &Plan, observer: &mut dyn Observer, say: &mut dyn FnMut(&str)) 
     let mut store = Store::open(plan.store.as_deref())?;
     let (others, skipped) = Others::find(plan.python.as_deref());
     let mut entries = Vec::new();
-    'models: for instance in &instances {
+    let mut is_stopped = false;
+    for instance in &instances {
+        let mut is_closed = false;
         for (tool, limit) in jobs(plan, &others) {
+            if is_closed && !is_worthwhile(&tool, &others) {
+                continue;
+            }
             let entry = match store.take(&instance.name, &tool, limit) {
                 Some(known) => known,
+                // What was kept is shown all the same.
+                None if is_stopped => continue,
                 None => {
                     let entry = match others.get(&tool) {
                         Some(other) => other.ask(instance, limit),
                         None => Entry::ours(instance, &tool, limit, &plan.settings, observer),
                     };
                     // A run that the user ended is not what the limit allows.
-                    if observer.observe(&Progress::at(0.0)) == Flow::Stop {
-                        break 'models;
+                    is_stopped = observer.observe(&Progress::at(0.0)) == Flow::Stop;
+                    if is_stopped {
+                        continue;
                     }
                     say(&entry.line());
                     store.keep(&entry)?;
                     entry
                 }
             };
+            is_closed |= tool == AUTO && entry.is_closed();
             entries.push(entry);
         }
     }
@@ -107,6 +116,12 @@ fn jobs(plan: &Plan, others: &Others) -> Vec<(String, f64)> {
         jobs.push((AUTO.to_owned(), twice));
     }
     jobs
+}
+
+/// Whether a run on a model that `auto` has closed says anything: exact inference on how well its time was foretold, other programs on
+/// theirs.
+fn is_worthwhile(tool: &str, others: &Others) -> bool {
+    tool == Method::Exact.name() || others.get(tool).is_some()
 }
 
 impl Suite {

@@ -139,6 +139,17 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// Proved sides of phi that no single method gave.
+    pub(super) fn bracket(
+        &self,
+        method: Method,
+        status: Status,
+        lower: Option<f64>,
+        upper: f64,
+    ) -> MethodRecord {
+        self.recorder.bracket(method, status, lower, upper)
+    }
+
     /// What the coefficients alone prove, for a method that was stopped before it had anything of its own.
     pub(super) fn by_coefficients(&self, method: Method, stop: StopReason) -> Result<Outcome> {
         if self.impossible {
@@ -155,7 +166,7 @@ impl<'a> Job<'a> {
     }
 
     /// No state has positive weight.
-    fn impossible(&self, method: Method) -> Outcome {
+    pub(super) fn impossible(&self, method: Method) -> Outcome {
         let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
         record.certified = true;
         (record, None)

@@ -3,6 +3,7 @@
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
 mod carry;
+mod components;
 pub(crate) mod cost;
 mod dispatch;
 mod driver;

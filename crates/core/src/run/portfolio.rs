@@ -1,5 +1,6 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
+use super::components;
 use super::cost::Estimate;
 use super::cost::constants::{
     AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::exact::layers::Layers;
 use crate::observer::{Flow, Observer, Progress};
-use crate::record::{MethodRecord, ModelRecord, Status};
+use crate::record::{MethodRecord, ModelRecord, Sides, Status};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::StopReason;
 use std::time::Instant;
@@ -50,7 +51,7 @@ pub(super) fn run(
         let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
         portfolio.try_for(job, method, seconds, &settings, observer)?;
     }
-    if exact.affordable(&settings).is_none() && !portfolio.is_done(job, &ends, observer) {
+    if exact.affordable(&settings).is_empty() && exact.is_hasty && !portfolio.is_done(job, &ends, observer) {
         exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
     }
     if let Some(layers) = exact.layers.as_ref()
@@ -59,10 +60,22 @@ pub(super) fn run(
     {
         portfolio.try_layers(job, layers, &settings, observer)?;
     }
-    if let Some(wanted) = exact.affordable(&settings)
-        && !portfolio.is_done(job, &ends, observer)
-    {
-        portfolio.try_exact(job, wanted, &settings, observer)?;
+    if !portfolio.is_done(job, &ends, observer) {
+        for (wanted, cost) in exact.affordable(&settings) {
+            // Marginals and a maximiser are worth their time even where log Z is known.
+            if is_affordable(cost.seconds, &settings) && !portfolio.is_cancelled(observer) {
+                portfolio.try_exact(job, (wanted, cost), &settings, observer)?;
+            }
+        }
+    }
+    if !job.request.want_certificate && !portfolio.is_done(job, &ends, observer) {
+        // One certificate holds one identity for all of f.
+        let parts = components::parts(job)?;
+        if !parts.is_empty() {
+            let outcome = components::solve(job, &parts, &settings, observer)?;
+            portfolio.absorb(outcome);
+            job.announce(&portfolio.summary, &portfolio.results, &[], observer)?;
+        }
     }
     let mut steps = steps.all();
     while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
@@ -84,10 +97,12 @@ pub(super) fn run(
         let count = steps.len();
         steps.iter_mut().enumerate().for_each(|(k, step)| step.1 = 1.0 / (count - k) as f64);
     }
-    if portfolio.results.is_empty() {
-        // The time was used up before the first method, by reading say, or the user stopped the run.
-        let stop = ends.stop().unwrap_or(StopReason::Cancelled);
-        portfolio.results.push(job.by_coefficients(Method::MeanField, stop)?);
+    // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
+    let stop = ends.stop().unwrap_or(StopReason::Stalled);
+    let stop = if portfolio.is_cancelled(observer) { StopReason::Cancelled } else { stop };
+    let free = job.by_coefficients(Method::MeanField, stop)?;
+    if portfolio.results.is_empty() || portfolio.is_improved_by(&free.0) {
+        portfolio.results.push(free);
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
@@ -169,17 +184,22 @@ impl Portfolio {
     }
 
     /// Keeps the better of two runs of a method, and both where each has the better side.
-    fn absorb(&mut self, new: Outcome) {
+    fn absorb(&mut self, mut new: Outcome) {
         let at = self.results.iter().position(|old| old.0.method == new.0.method);
         let Some(at) = at else { return self.results.push(new) };
         let old = &self.results[at].0;
+        if new.0.method == Method::Exact && [new.0.status, old.status] == [Status::Converged; 2] {
+            // Everything after log Z alone: both enclose the same number, up to other roundings.
+            new.0.phi = intersection(new.0.phi, old.phi);
+            new.0.log_z = intersection(new.0.log_z, old.log_z);
+        }
         if is_at_least(&new.0, old) {
             self.results[at] = new;
         } else if !is_at_least(old, &new.0) {
             self.results.push(new);
         } else {
             // Time may stop the second run short of the first, but the first did not end by itself.
-            if new.0.certified {
+            if new.0.certified && old.status != Status::Converged {
                 self.results[at].0.status = new.0.status;
             }
         }
@@ -193,6 +213,12 @@ impl Portfolio {
         })
     }
 
+    fn is_improved_by(&self, record: &MethodRecord) -> bool {
+        let (low, high) = self.bracket();
+        !self.is_closed(None)
+            && (record.log_z.lower.is_some_and(|v| v > low) || record.log_z.upper.is_some_and(|v| v < high))
+    }
+
     fn is_closed(&self, target: Option<f64>) -> bool {
         let (low, high) = self.bracket();
         let impossible =
@@ -204,11 +230,17 @@ impl Portfolio {
             || self.results.iter().any(|o| impossible(o) || exact(o))
     }
 
+    fn is_cancelled(&self, observer: &mut dyn Observer) -> bool {
+        self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
+            || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop
+    }
+
     fn is_done(&self, job: &Job<'_>, ends: &Deadline, observer: &mut dyn Observer) -> bool {
-        let cancelled = self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
-            || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop;
         let little = ends.seconds_left() < LAST_ROUND_SECS && self.bracket().1.is_finite();
-        cancelled || ends.stop().is_some() || little || self.is_closed(job.request.target_gap)
+        self.is_cancelled(observer)
+            || ends.stop().is_some()
+            || little
+            || self.is_closed(job.request.target_gap)
     }
 
     /// Whether only time ended the last run of a method.
@@ -229,6 +261,19 @@ impl Portfolio {
             .then(|| "more time narrows the bracket (--time-limit)".to_owned());
         let parts: Vec<String> = [more, exact].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// The narrower of two enclosures on each side; the first one's estimate.
+fn intersection(a: Sides, b: Sides) -> Sides {
+    let pick = |a: Option<f64>, b: Option<f64>, best: fn(f64, f64) -> f64| match (a, b) {
+        (Some(a), Some(b)) => Some(best(a, b)),
+        _ => a.or(b),
+    };
+    Sides {
+        lower: pick(a.lower, b.lower, f64::max),
+        upper: pick(a.upper, b.upper, f64::min),
+        estimate: a.estimate,
     }
 }
 

@@ -61,8 +61,8 @@ impl<'a> Steps<'a> {
             Kind::Sparse => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.12)),
-                (d <= COMBINED_SPINS.1, (Method::Combined, 0.25)),
-                (d > COMBINED_SPINS.1, (Method::Trw, 0.15)),
+                // Strips are best at low temperatures, mini-buckets at high ones.
+                (true, (Method::Combined, 0.35)),
                 (true, (Method::Wmb, 1.0)),
             ],
             Kind::Dense if d <= BRANCH_SPINS => vec![
@@ -72,7 +72,7 @@ impl<'a> Steps<'a> {
                 (true, (Method::Branch, 1.0)),
             ],
             // The combined bound begins with the quantum bound.
-            Kind::Dense if d <= COMBINED_SPINS.0 => vec![
+            Kind::Dense if d <= COMBINED_SPINS => vec![
                 (true, (Method::MeanField, 0.12)),
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::Combined, 1.0)),
