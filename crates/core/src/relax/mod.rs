@@ -24,7 +24,6 @@ pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;
 pub use quantum_greedy::QuantumGreedy;
 pub use trw::Trw;
-pub(crate) use trw::TrwFrom;
 pub use wmb::Wmb;
 
 use crate::error::Result;

@@ -4,14 +4,31 @@
 //! again at this temperature it is a bound at once, and near the other temperature a good one.
 
 use crate::certify::{Certificate, CertifiedBound};
+use crate::error::Result;
 use crate::model::{FactorModel, Polynomial};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
 
 /// The proofs of an earlier solution with the bounds that they give here.
 pub(super) struct Carried {
     certificate: Certificate,
     upper: Option<CertifiedBound>,
     lower: Option<CertifiedBound>,
+}
+
+/// Solves, and takes over what `earlier` proves here and the solve does not. Under a time limit that is found out first, for the solve to know
+/// what is left; otherwise only after a solve that did not converge, since a proof can take as long to verify as a new one to find.
+pub(super) fn solve_beside(
+    earlier: Option<&Solution>,
+    is_limited: bool,
+    prove: impl Fn(&Solution) -> Option<Carried>,
+    solve: impl FnOnce() -> Result<Solution>,
+) -> Result<Solution> {
+    let before = earlier.filter(|_| is_limited).and_then(&prove);
+    let mut solution = solve()?;
+    let is_open = solution.stop != StopReason::Converged;
+    let carried = before.or_else(|| earlier.filter(|_| !is_limited && is_open).and_then(&prove));
+    carried.into_iter().for_each(|carried| carried.improve(&mut solution));
+    Ok(solution)
 }
 
 impl Carried {

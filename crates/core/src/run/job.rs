@@ -1,6 +1,6 @@
 //! One model at one temperature, and what a method makes of it.
 
-use super::carry::Carried;
+use super::carry::{Carried, solve_beside};
 use super::dispatch::{relaxation, table_bound};
 use super::features::features;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal};
@@ -227,10 +227,13 @@ impl<'a> Job<'a> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        let (tables, eps) = (self.tables()?, self.request.eps);
-        let carried = self.earlier(method, settings).and_then(|old| Carried::of_tables(old, tables, eps));
-        let mut solution = bound.solve_tables(tables, eps, settings, observer)?;
-        carried.into_iter().for_each(|carried| carried.improve(&mut solution));
+        let (tables, eps, is_limited) = (self.tables()?, self.request.eps, settings.ends().is_limited());
+        let solution = solve_beside(
+            self.earlier(method, settings),
+            is_limited,
+            |old| Carried::of_tables(old, tables, eps),
+            || bound.solve_tables(tables, eps, settings, observer),
+        )?;
         Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
@@ -261,9 +264,12 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable(why));
         }
         let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
-        let carried = earlier.and_then(|old| Carried::of(old, f, self.request.eps));
-        let mut solution = relaxation.solve_with(&problem, settings, observer)?;
-        carried.into_iter().for_each(|carried| carried.improve(&mut solution));
+        let mut solution = solve_beside(
+            earlier,
+            settings.ends().is_limited(),
+            |old| Carried::of(old, f, problem.eps()),
+            || relaxation.solve_with(&problem, settings, observer),
+        )?;
         if floor.is_some() {
             // A bound from below on g >= f says nothing about f.
             solution.lower = None;

@@ -62,33 +62,6 @@ impl Relaxation for Trw {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
-        TrwFrom::default().solve_with(problem, settings, observer)
-    }
-}
-
-/// [`Trw`] whose optimised probabilities begin at those of an earlier solution of the same graph.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TrwFrom {
-    forests: Vec<Vec<[u32; 2]>>,
-    weights: Vec<f64>,
-}
-
-impl TrwFrom {
-    /// Begins with the forests of `solution`, if it has any.
-    pub(crate) fn solution(solution: &Solution) -> Option<Self> {
-        let certificate = solution.certificate.as_ref()?;
-        let weights = certificate.components.iter().map(|c| c.weight).collect();
-        Some(TrwFrom { forests: certificate.graphs()?, weights })
-    }
-}
-
-impl Relaxation for TrwFrom {
-    fn solve_with(
-        &self,
-        problem: &Problem,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Solution> {
         settings.validate()?;
         let ising = problem.polynomial().as_ising().ok_or_else(|| {
             Error::NotApplicable(
@@ -118,10 +91,7 @@ impl Relaxation for TrwFrom {
         let mut outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
             (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
-            (false, true) => {
-                let start = mixture.joined(&model, &self.forests, &self.weights);
-                solve::solve_optimised(&job, mixture.weights.len(), start, &mut monitor)
-            }
+            (false, true) => solve::solve_optimised(&job, mixture, &mut monitor),
         };
         outcome.reason = match (outcome.reason, note) {
             (Some(reason), Some(note)) => Some(format!("{reason}; {note}")),

@@ -79,16 +79,15 @@ pub(super) fn best_vertex(model: &Scaled, rho: &[f64], point: &Point) -> (Vec<u3
 }
 
 impl<'a> RhoSearch<'a> {
-    /// Starts from a mixture whose inner problem has been solved and whose first `cover` forests hold every edge.
+    /// Starts from a mixture whose inner problem has been solved.
     pub(super) fn new(
         model: &'a Scaled,
-        (mixture, cover): (Mixture, usize),
+        mixture: Mixture,
         inner: Inner,
         system: GraphSystem,
         tol: f64,
     ) -> Self {
-        let share = (START_SHARE * tol).clamp(1e-10, 1e-3) / cover.max(1) as f64;
-        let least = mixture.weights[..cover].iter().map(|_| share).collect();
+        let least = mixture.weights.iter().map(|w| (START_SHARE * tol).clamp(1e-10, 1e-3) * w).collect();
         // Every forest costs O(d) in each value to come and in the certificate.
         let most_forests = (400_000 / model.d.max(1)).clamp(20, 1200);
         let most_forests = most_forests + mixture.forests.len();

@@ -127,12 +127,7 @@ fn descend(
 }
 
 /// Conditional gradient on the edge probabilities around the Newton solve.
-pub(super) fn solve_optimised(
-    job: &Job<'_>,
-    cover: usize,
-    mixture: Mixture,
-    monitor: &mut Monitor<'_>,
-) -> Outcome {
+pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Monitor<'_>) -> Outcome {
     let model = job.model;
     let mut system = GraphSystem::new(model.d, &model.ends, monitor.deadline());
     let rho = mixture.rho(model.ends.len());
@@ -147,7 +142,7 @@ pub(super) fn solve_optimised(
     let mut dual = cool(job.model, &rho, &mut system, &mut poll);
     settle(model, &rho, &mut dual, &mut system, INNER_TOL, &mut |_| poll());
     let inner = Inner::new(model, &mixture, rho, dual);
-    let mut search = RhoSearch::new(model, (mixture, cover), inner, system, job.tol);
+    let mut search = RhoSearch::new(model, mixture, inner, system, job.tol);
     let stop = loop {
         if best.offer(&search.mixture, job, &search.inner.dual.messages) {
             best_mixture = search.mixture.clone();

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::model::{Ising, Polynomial};
 use crate::relax::forest::Forest;
 use crate::settings::Rho;
-use std::collections::HashMap;
 
 /// The model divided by the temperature, on the edges that trees may use.
 #[derive(Clone, Debug)]
@@ -64,10 +63,6 @@ impl Scaled {
 /// one point of the TRW dual from another.
 pub(crate) type Messages = Vec<[f64; 2]>;
 
-/// Weight that a warm start gives to the forests that cover all edges, so that no edge begins with next to no probability; the search moves it
-/// from the first step on.
-const COVER_SHARE: f64 = 0.01;
-
 /// Forests with weights that sum to one.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
@@ -106,35 +101,6 @@ impl Mixture {
             }
         };
         (Mixture::new(model, &edges, &weights), note)
-    }
-
-    /// These forests, which hold every edge, followed by `others` with `weights`, which get nearly all of the weight; forests
-    /// with an edge that the model does not have, or that are here already, are left out.
-    pub(super) fn joined(&self, model: &Scaled, others: &[Vec<[u32; 2]>], weights: &[f64]) -> Self {
-        let number: HashMap<[u32; 2], u32> = model.ends.iter().copied().zip(0..).collect();
-        let numbered = |forest: &Vec<[u32; 2]>| -> Option<Vec<u32>> {
-            let mut edges: Vec<u32> = forest.iter().map(|e| number.get(e).copied()).collect::<Option<_>>()?;
-            edges.sort_unstable();
-            Some(edges)
-        };
-        let mut out = self.clone();
-        let mut more = vec![0.0; self.weights.len()];
-        for (forest, &weight) in others.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
-            let Some(edges) = numbered(forest) else { continue };
-            if let Some(k) = out.forests.iter().position(|f| f.edges() == edges) {
-                more[k] += weight;
-            } else if let Some(forest) = Forest::new(model.d, &model.ends, &edges) {
-                out.forests.push(forest);
-                out.weights.push(0.0);
-                more.push(weight);
-            }
-        }
-        let total: f64 = more.iter().sum();
-        if total > 0.0 {
-            let mixed = |(own, other): (&f64, f64)| COVER_SHARE * own + (1.0 - COVER_SHARE) * other / total;
-            out.weights = out.weights.iter().zip(more).map(mixed).collect();
-        }
-        out
     }
 
     /// The first forest alone.

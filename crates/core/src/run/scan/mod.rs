@@ -1,7 +1,7 @@
 //! Brackets of log Z over inverse temperature: `log Z(beta) = log sum_x exp(beta f(x))`, which is eps = 1/beta.
 //!
 //! Every point is one call of [`bound`](super::bound) with its share of the time, in which methods begin at what they found at the point
-//! before: its proofs are verified at the new temperature, `quantum` starts at its dual point and `trw` with its forests. log Z is convex in beta, so that
+//! before: its proofs are verified at the new temperature where the method does not end by itself, and `quantum` starts at its dual point. log Z is convex in beta, so that
 //! what is proved at some points bounds the others as well: see `convex.rs`.
 
 mod betas;
