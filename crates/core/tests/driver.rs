@@ -79,7 +79,7 @@ fn hard_zeros_leave_every_bound_valid() {
 
 #[test]
 fn a_seed_and_a_number_of_iterations_repeat_a_run_of_auto() {
-    let side = 9;
+    let side = 20;
     let mut random = Random(20);
     let mut edges = Vec::new();
     for i in 0..side * side {
