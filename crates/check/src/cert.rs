@@ -66,6 +66,9 @@ pub(crate) struct Quadratic {
     pub(crate) pairs: Pairs,
 }
 
+/// Coefficients that are not 0, as a list.
+pub(crate) type Terms = Vec<(Set, Interval)>;
+
 /// A polynomial whose coefficients are floats.
 pub(crate) type Polynomial = BTreeMap<Set, Interval>;
 
@@ -78,6 +81,8 @@ pub(crate) enum Form {
     /// Parameters: the weights eta; the tangent point.
     Tangent(Quadratic, Pairs),
     Elimination(Polynomial, Vec<usize>),
+    /// The coefficients in the order of the file.
+    WeightedElimination(Terms, Elimination),
     /// The diagonal and the order.
     SparseDual(Polynomial, Vec<f64>, Vec<usize>),
     Constant(f64),

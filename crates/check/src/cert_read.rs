@@ -1,12 +1,15 @@
 //! Reading a certificate: a magic line, a line of JSON, raw little-endian floats.
 
-use crate::cert::{Bethe, Certificate, Form, Matrix, Pairs, Polynomial, Proof, Quadratic, Tree, Witness};
+use crate::cert::{
+    Bethe, Certificate, Form, Matrix, Pairs, Polynomial, Proof, Quadratic, Terms, Tree, Witness,
+};
 use crate::cert_tables::{elimination, lists, rows};
 use crate::interval::at;
 use crate::json::Json;
 use crate::model::Set;
 use crate::require;
 use crate::tree::walk;
+use std::collections::BTreeSet;
 
 /// Reads a certificate; anything unexpected is an error.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate, String> {
@@ -117,6 +120,7 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
             Form::Tangent(quadratic, point)
         }
         "elimination" => Form::Elimination(floats.polynomial(json)?, json.field("order")?.indices()?),
+        "weighted-elimination" => Form::WeightedElimination(floats.terms(json)?, elimination(json, floats)?),
         "sparse-dual" => {
             let polynomial = floats.polynomial(json)?;
             Form::SparseDual(polynomial, floats.take(floats.d + 1)?, json.field("order")?.indices()?)
@@ -213,8 +217,12 @@ impl Floats<'_> {
         Ok(Quadratic { pairs: self.pairs(matrix.n)?, features, matrix, parameters })
     }
 
-    /// Floats: constant, d fields, one per edge, one per term.
     fn polynomial(&mut self, json: &Json) -> Result<Polynomial, String> {
+        Ok(self.terms(json)?.into_iter().collect())
+    }
+
+    /// Floats: constant, d fields, one per edge, one per term.
+    fn terms(&mut self, json: &Json) -> Result<Terms, String> {
         let json = json.field("polynomial")?;
         let (edges, terms) = (json.field("edges")?.list()?, json.field("terms")?.list()?);
         let mut sets: Vec<Set> = vec![Set::new()];
@@ -222,11 +230,13 @@ impl Floats<'_> {
         sets.extend((0..self.d).map(|i| vec![i]));
         let named = edges.iter().chain(terms).map(|json| self.set(json));
         sets.extend(named.collect::<Result<Vec<_>, _>>()?);
-        let mut polynomial = Polynomial::new();
-        for (set, v) in sets.into_iter().zip(values) {
+        let mut seen = BTreeSet::new();
+        let mut terms = Terms::new();
+        for (set, v) in sets.into_iter().zip(values).filter(|(_, v)| *v != 0.0) {
             require(v.is_finite(), "a coefficient is not finite")?;
-            require(v == 0.0 || polynomial.insert(set, at(v)).is_none(), "a coefficient is given twice")?;
+            require(seen.insert(set.clone()), "a coefficient is given twice")?;
+            terms.push((set, at(v)));
         }
-        Ok(polynomial)
+        Ok(terms)
     }
 }

@@ -1,9 +1,10 @@
 //! One call: which methods run, and in which order.
 
 use super::cost;
+use super::cost::constants::PATIENCE_SECS;
 use super::dispatch::{relaxation, table_bound};
 use super::job::{Job, Outcome};
-use super::plan::{BoundRequest, MethodChoice, PATIENCE_SECS};
+use super::plan::{BoundRequest, MethodChoice};
 use super::portfolio;
 use super::report::Report;
 use crate::deadline::Deadline;

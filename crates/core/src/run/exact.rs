@@ -1,9 +1,9 @@
 //! Exact inference as one of the methods: how much of the answer is affordable, and its proof where one can be checked.
 
 use super::cost;
+use super::cost::constants::PLANNING_SHARE;
 use super::job::{Job, Outcome};
 use super::plan::{MethodChoice, exact_refusal};
-use super::portfolio::PLANNING_SHARE;
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
 use crate::exact::layers::Layers;
@@ -70,7 +70,7 @@ impl Job<'_> {
             // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.
             Err(error @ Error::Memory { .. }) => {
                 let layers = Layers::of(self.model).ok_or(error)?;
-                observer.forecast(layers.seconds());
+                observer.forecast(layers.seconds(settings));
                 return self.run_layers(&layers, settings, observer);
             }
             other => other?,

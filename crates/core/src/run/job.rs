@@ -5,6 +5,7 @@ use super::dispatch::{relaxation, table_bound};
 use super::features::features;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal};
 use super::report::Report;
+use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::exact::entry_bracket;
 use crate::features::FeatureSpec;
@@ -90,6 +91,16 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         Ok(self.majorant()?.filter(|(_, floor)| floor.is_none()).map(|(f, _)| f))
+    }
+
+    /// The size of the model, as far as costs depend on it.
+    pub(super) fn shape(&self) -> Result<Shape> {
+        Ok(Shape::new(self.model, self.polynomial()?))
+    }
+
+    /// The same for a method on f with so many features.
+    fn shape_with(&self, f: &Polynomial, features: usize) -> Shape {
+        Shape { features: Some(features), ..Shape::new(self.model, Some(f)) }
     }
 
     pub(super) fn run(
@@ -237,7 +248,7 @@ impl<'a> Job<'a> {
         }
         let features = features(self.model, &self.request.features, method, f)?;
         if self.request.methods == MethodChoice::All
-            && let Some(why) = dense_refusal(method, f.d(), features.len(), settings)
+            && let Some(why) = dense_refusal(method, &self.shape_with(f, features.len()), settings)
         {
             return Err(Error::NotApplicable(why));
         }

@@ -7,14 +7,17 @@ pub(crate) mod cost;
 mod dispatch;
 mod driver;
 mod exact;
+mod exact_plan;
 mod features;
 mod job;
 mod plan;
 mod portfolio;
 mod report;
 mod scan;
-mod shape;
+pub(crate) mod shape;
+mod steps;
 
+pub use cost::{Estimate, forecast};
 pub use driver::bound;
 pub(crate) use exact::certified_exact;
 pub(crate) use features::free_sets;

@@ -1,43 +1,24 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
-use super::cost::{self, Estimate};
+use super::cost::Estimate;
+use super::cost::constants::{
+    AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
+};
+use super::exact_plan::{ExactPlan, exact_limit, is_affordable};
 use super::job::{Job, Outcome};
-use super::shape::{Shape, Step};
+use super::steps::{Step, Steps};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::exact::layers::Layers;
-use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Status};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::StopReason;
 use std::time::Instant;
 
-/// Seconds that `auto` takes on any model when no limit is given.
-pub(crate) const DEFAULT_SECS: f64 = 60.0;
-
-/// Exact inference expected to take no longer than this, in seconds, comes before anything else.
-const AT_ONCE_SECS: f64 = 0.25;
-
-/// Exact inference is begun when it is expected to fit this many times into the time left: estimates are right within
-/// a factor of three, and a run that does not end gives nothing.
-const EXACT_CAUTION: f64 = 1.5;
-
-/// Share of the time left that the search for an elimination order may take.
-pub(super) const PLANNING_SHARE: f64 = 0.08;
-
-/// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
-const HOPELESS_SECS: f64 = 86_400.0;
-
 /// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
 const CLOSED: f64 = 1e-6;
-
-/// Share of the time left that the first, quick methods of a run may take each, and its bound in seconds.
-const QUICK: (f64, f64) = (0.05, 0.2);
-
-/// Time left, in seconds, below which no further round is begun.
-const LAST_ROUND_SECS: f64 = 0.2;
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -46,27 +27,34 @@ pub(super) fn run(
     ends: &Deadline,
     observer: &mut dyn Observer,
 ) -> Result<Portfolio> {
-    let shape = Shape::of(job)?;
-    let ends = if ends.is_limited() { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
+    // A number of iterations without a time limit asks for a run that is the same on every machine.
+    let is_counted = !ends.is_limited() && job.request.settings.max_iterations.is_some();
+    let ends = if ends.is_limited() || is_counted { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
     let mut portfolio =
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
-    let exact = Plan::of(job.model, &settings);
+    let steps = Steps::new(job.shape()?, &settings);
+    // A glance first: what is exact at once needs nothing else, and a long search for an order must not hold up the first bounds.
+    let glance = HASTY_SECS.min(PLANNING_SHARE * ends.seconds_left());
+    let mut exact = ExactPlan::new(job.model, &settings, glance);
     if let Some(e) = exact.all.filter(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
         portfolio.try_exact(job, (Wanted::ALL, e), &settings, observer)?;
     }
-    if let Some(layers) = exact.layers.as_ref().filter(|layers| layers.seconds() <= AT_ONCE_SECS) {
+    if let Some(layers) = exact.layers.as_ref().filter(|layers| layers.seconds(&settings) <= AT_ONCE_SECS) {
         portfolio.try_layers(job, layers, &settings, observer)?;
     }
-    for method in shape.quick() {
+    for method in steps.quick() {
         if portfolio.is_done(job, &ends, observer) {
             break;
         }
-        let seconds = (QUICK.0 * ends.seconds_left()).min(QUICK.1);
-        portfolio.try_for(job, method, Some(seconds), &settings, observer)?;
+        let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
+        portfolio.try_for(job, method, seconds, &settings, observer)?;
+    }
+    if exact.affordable(&settings).is_none() && !portfolio.is_done(job, &ends, observer) {
+        exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
     }
     if let Some(layers) = exact.layers.as_ref()
-        && EXACT_CAUTION * layers.seconds() <= ends.seconds_left()
+        && is_affordable(layers.seconds(&settings), &settings)
         && !portfolio.is_done(job, &ends, observer)
     {
         portfolio.try_layers(job, layers, &settings, observer)?;
@@ -76,7 +64,7 @@ pub(super) fn run(
     {
         portfolio.try_exact(job, wanted, &settings, observer)?;
     }
-    let mut steps = shape.steps();
+    let mut steps = steps.all();
     while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
         for &step in &steps {
             if portfolio.is_done(job, &ends, observer) {
@@ -103,44 +91,6 @@ pub(super) fn run(
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
-}
-
-/// What exact inference would cost: with marginals and a maximiser, and where that is too much, log Z alone.
-struct Plan {
-    all: Option<Estimate>,
-    log_z: Option<Estimate>,
-    /// Two layers, one of them small, where summing over that one costs far less than the rest.
-    layers: Option<Layers>,
-}
-
-/// How many times faster a sum over a layer, which gives no marginals, has to be to come first.
-const LAYERS_GAIN: f64 = 4.0;
-
-impl Plan {
-    fn of(model: &Model, settings: &Settings) -> Self {
-        let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
-        let settings = &settings.clone().with_time_limit(Some(seconds));
-        let is_too_much =
-            |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
-        let (all, log_z) = cost::exact_both(model, settings, is_too_much);
-        let is_quicker = |layers: &Layers| {
-            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
-            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
-            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds() < best
-        };
-        let layers = Layers::of(model).filter(is_quicker);
-        Plan { all, log_z, layers }
-    }
-
-    /// What can be had in the time left.
-    fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
-        let fits = |e: &Estimate| {
-            let left = settings.deadline.seconds_left();
-            EXACT_CAUTION * e.seconds <= left && e.fits(settings)
-        };
-        let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
-        all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
-    }
 }
 
 /// What the portfolio found.
@@ -174,7 +124,8 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(cost.seconds);
-        let outcome = job.run_exact(wanted, settings, observer)?;
+        let settings = settings.clone().with_time_limit(exact_limit(cost.seconds, settings));
+        let outcome = job.run_exact(wanted, &settings, observer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)
     }
@@ -187,8 +138,9 @@ impl Portfolio {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         observer.begin(Method::Exact);
-        observer.forecast(layers.seconds());
-        match job.run_layers(layers, settings, observer) {
+        observer.forecast(layers.seconds(settings));
+        let limit = exact_limit(layers.seconds(settings), settings);
+        match job.run_layers(layers, &settings.clone().with_time_limit(limit), observer) {
             Err(Error::NotApplicable(_)) => return Ok(()),
             outcome => self.absorb(outcome?),
         }
@@ -264,7 +216,7 @@ impl Portfolio {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
-    fn advise(&self, job: &Job<'_>, exact: &Plan, ends: &Deadline) -> Option<String> {
+    fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {
         if self.is_closed(job.request.target_gap) {
             return None;
         }

@@ -12,9 +12,9 @@ mod scale;
 pub use betas::Betas;
 pub use record::{SCAN_SCHEMA, ScanPoint, ScanRecord};
 
+use super::cost::constants::DEFAULT_SECS;
 use super::driver::bound_from;
 use super::plan::{BoundRequest, MethodChoice};
-use super::portfolio::DEFAULT_SECS;
 use crate::certify::Interval;
 use crate::error::Result;
 use crate::model::{Model, Source};
