@@ -11,6 +11,7 @@ mod kl;
 mod map;
 mod marginals;
 mod model;
+mod polynomials;
 mod read;
 mod scan;
 mod slices;
@@ -36,7 +37,9 @@ mod _zbound {
     #[pymodule_export]
     use crate::marginals::{marginal_intervals, sample};
     #[pymodule_export]
-    use crate::model::{Ising, Model, Polynomial};
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::polynomials::{Ising, Polynomial};
     #[pymodule_export]
     use crate::read::{generate, read, read_bytes};
     #[pymodule_export]

@@ -1,7 +1,8 @@
 //! Pickling: a model as plain Python values, so that it can cross to another process.
 
 use crate::errors;
-use crate::model::{Class, Model, Polynomial, wrap, wrap_as};
+use crate::model::{Class, Model, wrap, wrap_as};
+use crate::polynomials::Polynomial;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use zbound::{Alphabet, FactorModel, Source, Units, VarSet};
