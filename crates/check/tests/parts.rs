@@ -84,7 +84,10 @@ fn parts_without_a_state_of_positive_weight_are_proved_to_add_nothing() {
         }
         count += 1;
     }
-    assert!(impossible > count / 20 && refused > count, "{impossible} impossible, {refused} refused of {count}");
+    assert!(
+        impossible > count / 20 && refused > count,
+        "{impossible} impossible, {refused} refused of {count}"
+    );
     tally(1, "trees with impossible parts through the checker", count);
 }
 
@@ -102,15 +105,15 @@ fn certificates_of_maxima_are_accepted_and_what_is_changed_in_them_is_refused_or
         let d = 19 + case % 3;
         let pairs = (0..d).flat_map(|j| (0..j).map(move |i| (i, j)));
         let couplings: Vec<_> = pairs.map(|(i, j)| (i, j, random.between(-1.0, 1.0))).collect();
-        let fields: Vec<f64> = (0..d).map(|_| if case % 2 == 0 { 0.0 } else { random.between(-1.0, 1.0) }).collect();
+        let fields: Vec<f64> =
+            (0..d).map(|_| if case % 2 == 0 { 0.0 } else { random.between(-1.0, 1.0) }).collect();
         let ising = Ising::new(d, &fields, &couplings).unwrap();
         let (text, model) = (listed(&ising), Model::from(ising));
         let exact = zbound::exact::exact(&model, 1.0, &Settings::default(), &mut Silent);
         let truth = exact.unwrap().max_f;
         // No memory for elimination.
         let settings = Settings::default().with_memory_limit(1 << 20).with_time_limit(Some(20.0));
-        let request =
-            MapRequest { close: true, want_certificate: true, settings, ..MapRequest::default() };
+        let request = MapRequest { close: true, want_certificate: true, settings, ..MapRequest::default() };
         let report = map(&model, &request, &mut Silent).unwrap();
         let Some(certificate) = report.certificate else { panic!("case {case}: no certificate") };
         let claim = certificate.verify_model(&model).unwrap();
