@@ -9,7 +9,7 @@ use crate::limits::{Limits, Stop};
 use crate::model::{Set, Subject, Terms};
 use crate::require;
 use crate::spectrum::{maximum, minimum, radius};
-use crate::sums::eliminate;
+use crate::sums::{eliminate, eliminate_weighted};
 use crate::tangent::{metric_matrix, tangent};
 use crate::weighted::{Side, Tables, replay};
 use crate::{bethe, blocks, cost, forest, layer, sparse, states, tree};
@@ -170,6 +170,10 @@ fn settle(
         Form::Elimination(polynomial, order) => {
             add_polynomial(-weight, polynomial, delta);
             Ok((eliminate(polynomial, order, d, eps, limits)? - entropy(eps, states)).hi)
+        }
+        Form::WeightedElimination(terms, elimination) => {
+            terms.iter().for_each(|(set, v)| add(delta, set.clone(), -weight * *v));
+            Ok((eliminate_weighted(terms, elimination, d, eps, limits)? - entropy(eps, states)).hi)
         }
         Form::LogDet(q) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);

@@ -13,7 +13,7 @@ pub(crate) fn of_matrices(proof: &Proof) -> Cost {
         Form::Spectral(q) | Form::Weighted(q) | Form::LogDet(q) => Some((q.matrix.n, false)),
         Form::Tangent(q, _) => Some((q.matrix.n, true)),
         Form::Elimination(..) | Form::SparseDual(..) | Form::Constant(_) => None,
-        Form::Tables(_) | Form::Tree(_) => None,
+        Form::WeightedElimination(..) | Form::Tables(_) | Form::Tree(_) => None,
     });
     squares.chain(forms).fold(Cost::default(), |total, (n, tangent)| {
         let n = n as f64;

@@ -1,6 +1,7 @@
 //! Sums over the cube, by elimination.
 
 use crate::cert::Polynomial;
+use crate::cert_tables::Elimination;
 use crate::interval::{Interval, ONE, ZERO, at};
 use crate::limits::{Limits, Stop};
 use crate::model::{Factor, Set};
@@ -34,7 +35,9 @@ pub(crate) fn places(order: &[usize], n: usize) -> Result<Vec<usize>, String> {
 }
 
 /// One table per coefficient, and the constant.
-fn tables_of(f: &Polynomial) -> Result<(Interval, Vec<Factor>), String> {
+fn tables_of<'a>(
+    f: impl Iterator<Item = (&'a Set, &'a Interval)>,
+) -> Result<(Interval, Vec<Factor>), String> {
     let (mut constant, mut factors) = (ZERO, Vec::new());
     for (set, theta) in f {
         if set.is_empty() {
@@ -58,14 +61,33 @@ pub(crate) fn eliminate(
     eps: f64,
     limits: &Limits,
 ) -> Result<Interval, Stop> {
-    // What the tables of the coefficients take, before they are made.
-    let entries = |set: &Set| 2f64.powi(set.len().min(1000) as i32);
-    let bytes: f64 = f.keys().filter(|set| set.len() > 2).map(|set| 8.0 * entries(set)).sum();
-    limits.allow(crate::limits::Cost { work: bytes, memory: bytes })?;
-    let (constant, factors) = tables_of(f)?;
+    affordable(f.keys(), limits)?;
+    let (constant, factors) = tables_of(f.iter())?;
     let states = vec![2; d];
     let scopes: Vec<&[u32]> = factors.iter().map(|factor| &factor.scope[..]).collect();
     let elimination = exact(order, &scopes, &states)?;
     let model = Tables { constant, factors: &factors, states: &states };
     replay(&model, &elimination, None, eps, Side::Upper, limits)
+}
+
+/// At least `eps log Z` of the polynomial with these terms, by a weighted elimination of one table per term.
+pub(crate) fn eliminate_weighted(
+    terms: &[(Set, Interval)],
+    elimination: &Elimination,
+    d: usize,
+    eps: f64,
+    limits: &Limits,
+) -> Result<Interval, Stop> {
+    affordable(terms.iter().map(|(set, _)| set), limits)?;
+    let (constant, factors) = tables_of(terms.iter().map(|(set, v)| (set, v)))?;
+    let states = vec![2; d];
+    let model = Tables { constant, factors: &factors, states: &states };
+    replay(&model, elimination, None, eps, Side::Upper, limits)
+}
+
+/// Whether the tables of coefficients fit, before they are made.
+fn affordable<'a>(sets: impl Iterator<Item = &'a Set>, limits: &Limits) -> Result<(), Stop> {
+    let entries = |set: &Set| 2f64.powi(set.len().min(1000) as i32);
+    let bytes: f64 = sets.filter(|set| set.len() > 2).map(|set| 8.0 * entries(set)).sum();
+    limits.allow(crate::limits::Cost { work: bytes, memory: bytes })
 }

@@ -1,6 +1,6 @@
 //! When a run has to end: the one clock behind time limits and cancellation.
 
-use crate::linalg::{Square, multiply};
+use crate::run::cost::Speed;
 use crate::solution::StopReason;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,8 +33,8 @@ struct Shared {
     /// Whether something was not begun for lack of time.
     given_up: AtomicBool,
     parent: Option<Arc<Shared>>,
-    /// Dense operations per second, measured once per run.
-    rate: OnceLock<f64>,
+    /// How fast the machine is, measured once per run.
+    speed: OnceLock<Speed>,
 }
 
 impl Shared {
@@ -53,9 +53,6 @@ impl PartialEq for Deadline {
         self.at == other.at
     }
 }
-
-/// Side of the product that measures the machine: large enough to be at full speed, a few milliseconds long.
-const SAMPLE: usize = 192;
 
 /// Work counts as affordable when it would fit this many times into the time left: the machine may be busier later,
 /// and factorisations run slower than the product that was measured.
@@ -112,10 +109,19 @@ impl Deadline {
         self.at.map_or(f64::INFINITY, left)
     }
 
-    /// Seconds that `operations` of dense linear algebra on one thread are expected to take. The first call under a
-    /// limit measures the machine, for some milliseconds.
+    /// How fast the machine is. The first call under a limit measures it, for some milliseconds; without a limit nothing
+    /// depends on the machine, so that a run can be repeated on another.
+    pub(crate) fn speed(&self) -> Speed {
+        if self.is_limited() {
+            *self.shared.root().speed.get_or_init(Speed::measured)
+        } else {
+            Speed::SHIPPED
+        }
+    }
+
+    /// Seconds that `operations` of dense linear algebra on one thread are expected to take.
     pub(crate) fn dense_seconds(&self, operations: f64) -> f64 {
-        operations / *self.shared.root().rate.get_or_init(measured_rate)
+        self.speed().dense_seconds(operations)
     }
 
     /// The deadline less the time of an ending of so many operations.
@@ -148,21 +154,6 @@ impl Deadline {
         }
         fits
     }
-}
-
-/// Operations per second of a product of two dense matrices here and now.
-fn measured_rate() -> f64 {
-    let m = Square::identity(SAMPLE);
-    let mut out = Square::zeros(SAMPLE);
-    let operations = 2.0 * (SAMPLE as f64).powi(3);
-    // The first product looks at the machine's caches and touches the pages.
-    let mut seconds = f64::INFINITY;
-    for _ in 0..3 {
-        let start = Instant::now();
-        multiply::squares(&m, &m, &mut out);
-        seconds = seconds.min(start.elapsed().as_secs_f64());
-    }
-    operations / seconds.max(1e-9)
 }
 
 #[cfg(test)]

@@ -78,6 +78,33 @@ fn hard_zeros_leave_every_bound_valid() {
 }
 
 #[test]
+fn a_seed_and_a_number_of_iterations_repeat_a_run_of_auto() {
+    let side = 9;
+    let mut random = Random(20);
+    let mut edges = Vec::new();
+    for i in 0..side * side {
+        let right = (i % side + 1 < side).then_some(i + 1);
+        let below = (i + side < side * side).then_some(i + side);
+        edges.extend(right.into_iter().chain(below).map(|j| (i, j, 2.0 * random.unit() - 1.0)));
+    }
+    let model = Model::from(Ising::new(side * side, &vec![0.1; side * side], &edges).unwrap());
+    let mut request = BoundRequest::default();
+    request.settings.max_iterations = Some(3);
+    // Too little for elimination: bounds have to do it.
+    request.settings.memory_limit = 60_000;
+    let brackets: Vec<_> = (0..2)
+        .map(|_| {
+            let report = bound(&model, &request, &mut Silent).unwrap();
+            let sides = |r: &zbound::record::MethodRecord| (r.method, r.status, r.log_z.lower, r.log_z.upper);
+            report.record.results.iter().map(sides).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(brackets[0], brackets[1]);
+    assert!(brackets[0].iter().any(|r| r.0 == Method::Wmb && r.3.is_some()), "{brackets:?}");
+    assert!(brackets[0].iter().all(|r| r.1 != Status::TimeLimit), "no clock takes part: {brackets:?}");
+}
+
+#[test]
 fn cancelling_stops_the_remaining_methods() {
     let mut calls = 0;
     let mut stop = |_: &Progress| {

@@ -7,9 +7,11 @@
 //! | [`paper`] | the paper's figures, and what the data say about its claims |
 //! | [`report`] | one HTML page of figures and claims |
 //! | [`page`] | one HTML page about one run of `zbound bound` |
+//! | [`profile`] | closed models of a comparison against time |
 
 pub mod page;
 pub mod paper;
 pub mod plot;
+pub mod profile;
 pub mod report;
 pub mod spec;

@@ -3,13 +3,14 @@
 use crate::choices;
 use crate::output;
 use crate::signals::Signals;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zbound::generate::{Family, GenerateSpec, Graph};
+use zbound::io::write_atomic;
 use zbound::record::{BoundRecord, Status};
-use zbound::{Flow, Method, Progress, Settings};
+use zbound::{Flow, Method, Observer, Progress, Settings};
 use zbound_bench::{combined, duration, methods, quantum, suite};
 
 const EXAMPLES: &str = "\
@@ -20,6 +21,7 @@ Examples:
   zbound bench quantum --d 10,30,100,300
   zbound bench combined --d 10
   zbound bench suite models/ --time-limit 10 > benchmarks.md
+  zbound bench suite models/ --time-limit 10,60 -m wmb -m combined --store runs.jsonl --out benchmarks.md
   zbound bench quantum --d 10,100 --first-order 0 --python .venv/bin/python
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
@@ -30,10 +32,19 @@ pub(crate) struct Args {
     /// What to time: every method on one family, the quantum relaxation against eigendecompositions, the combined bound against its parts, or `auto` on a folder of models
     #[arg(value_enum, default_value_t = Topic::Methods)]
     topic: Topic,
-    /// Folder of models for `suite`, searched with all folders in it
-    #[arg(value_name = "DIR", required_if_eq("topic", "suite"))]
-    folder: Option<PathBuf>,
-    /// Methods of `suite`; may be repeated [default: auto]
+    /// Folders of models for `suite`, searched with all folders in them
+    #[arg(value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Also generated models of every family, for `suite`
+    #[arg(long)]
+    generated: bool,
+    /// Page that `suite` writes instead of printing it, with a plot of closed models against time beside it
+    #[arg(long, value_name = "FILE.md")]
+    out: Option<PathBuf>,
+    /// File of runs of `suite`, as JSON lines: those in it are not repeated, new ones are added
+    #[arg(long, value_name = "FILE.jsonl")]
+    store: Option<PathBuf>,
+    /// Methods that `suite` runs alone beside `auto`; may be repeated
     #[arg(long, short, value_name = "M", value_parser = choices::parser::<Method>())]
     method: Vec<Method>,
     /// Threads of `suite`
@@ -48,7 +59,7 @@ pub(crate) struct Args {
     /// Draws per family and strength of `combined`
     #[arg(long, value_name = "N", default_value_t = 10)]
     draws: u64,
-    /// Python interpreter with QICS (`pip install qics`), for `quantum` to run it side by side
+    /// Python interpreter with QICS (`pip install qics`) for `quantum`, or with pyGMs and pyAgrum (`pip install pygms pyagrum`) for `suite`, to run them side by side
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
     /// Spins up to which `quantum` also runs QICS
@@ -69,9 +80,9 @@ pub(crate) struct Args {
     /// Relative gap at which a method has converged
     #[arg(long, value_name = "T", default_value_t = 1e-8)]
     tol: f64,
-    /// Seconds for all methods on one model together
-    #[arg(long, value_name = "S", default_value_t = 20.0)]
-    time_limit: f64,
+    /// Seconds for all methods on one model together; `suite` takes several, separated by commas
+    #[arg(long, value_name = "S", value_delimiter = ',', default_value = "20")]
+    time_limit: Vec<f64>,
     /// One JSON document instead of a table
     #[arg(long)]
     json: bool,
@@ -115,9 +126,8 @@ impl Args {
             Topic::Suite => {
                 let signals = Signals::take_over()?;
                 let mut watch = |_: &Progress| if signals.is_caught() { Flow::Stop } else { Flow::Continue };
-                let done = suite::run(&self.suite(), &mut watch, &mut say)?;
-                self.print(&done, || done.render())?;
-                Ok(0)
+                self.run_suite(&mut watch, &mut say)?;
+                Ok(if signals.is_caught() { 130 } else { 0 })
             }
         }
     }
@@ -129,13 +139,30 @@ impl Args {
     fn methods(&self) -> methods::Plan {
         let (family, graph) = (self.family, self.graph);
         let draw = GenerateSpec { family, graph, d: 0, w: self.w, seed: self.seed };
-        methods::Plan { sizes: self.d.clone(), draw, tol: self.tol, time_limit: self.time_limit }
+        let time_limit = self.time_limit.first().copied().unwrap_or(0.0);
+        methods::Plan { sizes: self.d.clone(), draw, tol: self.tol, time_limit }
+    }
+
+    fn run_suite(&self, watch: &mut dyn Observer, say: &mut dyn FnMut(&str)) -> Result<()> {
+        if self.folders.is_empty() && !self.generated {
+            bail!("bench suite: give a folder of models, or --generated");
+        }
+        let done = suite::run(&self.suite(), watch, say)?;
+        let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+        let command = format!("zbound {command}");
+        let Some(out) = &self.out else { return self.print(&done, || done.render(None, &command)) };
+        let picture = profile(&done, &out.with_extension("svg"))?;
+        write_atomic(out, |file| file.write_all(done.render(picture.as_deref(), &command).as_bytes()))?;
+        Ok(())
     }
 
     fn suite(&self) -> suite::Plan {
         suite::Plan {
-            folder: self.folder.clone().unwrap_or_default(),
-            time_limit: self.time_limit,
+            folders: self.folders.clone(),
+            generated: self.generated,
+            limits: self.time_limit.clone(),
+            python: self.python.clone(),
+            store: self.store.clone(),
             methods: self.method.clone(),
             settings: Settings::default().with_tol(self.tol).with_seed(self.seed).with_threads(self.threads),
         }
@@ -151,6 +178,26 @@ impl Args {
             conic: self.conic,
         }
     }
+}
+
+/// Draws how many models are closed against time and returns the name of the file.
+#[cfg(feature = "figures")]
+fn profile(suite: &suite::Suite, path: &Path) -> Result<Option<String>> {
+    zbound_figures::plot::write(&zbound_figures::profile::chart(&curves(suite)), path)?;
+    Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()))
+}
+
+/// Without the crates that draw there is no picture.
+#[cfg(not(feature = "figures"))]
+fn profile(_: &suite::Suite, _: &Path) -> Result<Option<String>> {
+    Ok(None)
+}
+
+#[cfg(feature = "figures")]
+fn curves(suite: &suite::Suite) -> Vec<zbound_figures::profile::Curve> {
+    let curve =
+        |c: suite::Curve| zbound_figures::profile::Curve { name: c.tool, gap: c.gap, points: c.points };
+    suite.profile().into_iter().map(curve).collect()
 }
 
 /// One row per model and method that ran.

@@ -85,6 +85,14 @@ pub enum Form {
         /// Spins in order of elimination.
         order: Vec<u32>,
     },
+    /// The tables of `f_k`'s coefficients (fields, pairs, terms in the order of the file, without zeros), summed out with
+    /// weights: a component of any width in tables of any size.
+    WeightedElimination {
+        /// `f_k` over the model's spins.
+        polynomial: Polynomial,
+        /// Order, mini-buckets and shifts.
+        elimination: WeightedElimination,
+    },
     /// `f_k = z^T F z` with z = (1, x), F hollow except `F_00`, bounded by the entropy of a Gaussian.
     LogDet {
         /// Multipliers of `X_00 = 1`, `X_ii = 4/3`.
@@ -237,7 +245,7 @@ impl Form {
             | Form::LogDet { matrix, .. }
             | Form::Tangent { matrix, .. } => matrix.n(),
             Form::Elimination { .. } | Form::SparseDual { .. } | Form::Constant { .. } => 0,
-            Form::Tables(_) | Form::Tree(_) => 0,
+            Form::WeightedElimination { .. } | Form::Tables(_) | Form::Tree(_) => 0,
         }
     }
 }

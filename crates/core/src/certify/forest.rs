@@ -1,7 +1,6 @@
 //! Forest distributions in intervals: their `Phi`, and the expectation of any monomial.
 
-use super::elimination::soft_mean;
-use super::interval::Interval;
+use super::interval::{Interval, add_down, add_up, div_down, div_up, mul_down, mul_up};
 use crate::error::{Error, Result};
 use crate::model::Ising;
 use std::collections::BinaryHeap;
@@ -179,4 +178,27 @@ fn rooted(g: &Ising) -> Result<Rooted> {
         }
     }
     Ok((order, parent, root))
+}
+
+/// `eps log((exp(a/eps) + exp(b/eps)) / 2)`, at eps = 0 the larger of the two.
+fn soft_mean(a: Interval, b: Interval, eps: f64) -> Interval {
+    if (a.lo + a.hi + b.lo + b.hi).is_nan() {
+        // `min` and `max` below would drop it.
+        return Interval::point(f64::NAN);
+    }
+    let (low, high) = ((a.lo.min(b.lo), a.lo.max(b.lo)), (a.hi.min(b.hi), a.hi.max(b.hi)));
+    if eps == 0.0 {
+        return Interval { lo: low.1, hi: high.1 };
+    }
+    // high + eps log((1 + exp(-t)) / 2) with t = (high - low) / eps from the safe side.
+    let t_up = div_up(add_up(low.1, -low.0), eps);
+    let t_down = div_down(add_down(high.1, -high.0), eps);
+    let correction = |t: f64| {
+        let mean = (Interval::ONE + Interval::point(-t).exp()) * Interval::point(0.5);
+        mean.log()
+    };
+    Interval {
+        lo: add_down(low.1, mul_down(eps, correction(t_up).lo)),
+        hi: add_up(high.1, mul_up(eps, correction(t_down).hi)),
+    }
 }

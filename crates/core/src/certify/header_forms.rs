@@ -15,6 +15,7 @@ pub(super) enum FormHeader {
     Spectral { features: Sets },
     WeightedSpectral { features: Sets },
     Elimination { polynomial: Shape, order: Vec<u32> },
+    WeightedElimination { polynomial: Shape, elimination: EliminationHeader },
     LogDet {},
     Tangent { features: Sets },
     SparseDual { polynomial: Shape, order: Vec<u32> },
@@ -63,6 +64,10 @@ impl FormHeader {
             Form::Elimination { polynomial, order } => {
                 FormHeader::Elimination { polynomial: Shape::new(polynomial, floats), order: order.clone() }
             }
+            Form::WeightedElimination { polynomial, elimination } => FormHeader::WeightedElimination {
+                polynomial: Shape::new(polynomial, floats),
+                elimination: EliminationHeader::new(elimination, floats),
+            },
             Form::LogDet { lambda, matrix, eigen } => {
                 push_symmetric(matrix, floats);
                 floats.extend(lambda);
@@ -107,6 +112,10 @@ impl FormHeader {
             FormHeader::Elimination { polynomial, order } => {
                 Form::Elimination { polynomial: polynomial.read(source)?, order }
             }
+            FormHeader::WeightedElimination { polynomial, elimination } => Form::WeightedElimination {
+                polynomial: polynomial.read(source)?,
+                elimination: elimination.read(source)?,
+            },
             FormHeader::LogDet {} => {
                 let (_, matrix) = source.features_and_matrix(None)?;
                 let lambda = source.take(matrix.n())?.to_vec();

@@ -3,8 +3,8 @@
 use super::certificate::{Certificate, CertifiedBound, Claim, Form, Side, Slack, Witness, entropy_of};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::limits::{Cost, Limits};
-use super::tables;
 use super::verify::{CUSHION, check_eps};
+use super::{elimination, tables};
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Source};
 
@@ -132,9 +132,13 @@ impl Certificate {
                 .then(Cost { operations: products * n * n * n, bytes: 8.0 * copies * n * n + 16.0 * n * n });
         }
         for component in &self.components {
-            if let Form::Elimination { polynomial, order } = &component.form {
-                total = total.then(super::elimination::cost(polynomial, order)?);
-            }
+            total = total.then(match &component.form {
+                Form::Elimination { polynomial, order } => elimination::cost(polynomial, order)?,
+                Form::WeightedElimination { polynomial, elimination } => {
+                    elimination::cost_of_weighted(polynomial, elimination)?
+                }
+                _ => Cost::default(),
+            });
         }
         let dense = if self.stores_all_pairs(f.d()) { 8.0 * ((f.d() + 1) as f64).powi(2) } else { 0.0 };
         Ok(Cost { bytes: total.bytes + dense, ..total })
@@ -152,7 +156,7 @@ impl Witness {
         }
         let f = model.polynomial()?;
         if let Witness::Elimination { order } = self {
-            limits.allow(super::elimination::cost(&f, order)?)?;
+            limits.allow(elimination::cost(&f, order)?)?;
         }
         self.bound_polynomial(&f, eps)
     }

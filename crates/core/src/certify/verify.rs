@@ -181,6 +181,13 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
             Ok(Upper { value: phi.hi, scale })
         }
+        Form::WeightedElimination { polynomial, elimination } => {
+            check_spins(polynomial, d)?;
+            defect.add_polynomial(-weight, polynomial);
+            let phi = elimination::weighted_up(polynomial, elimination, eps)?;
+            let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
+            Ok(Upper { value: phi.hi, scale })
+        }
         Form::LogDet { lambda, matrix, eigen } => {
             if matrix.n() != d + 1 || d >= MAX_FEATURES {
                 return Err(Error::Certificate(format!("a log-det matrix of size {}", matrix.n())));

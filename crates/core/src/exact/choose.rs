@@ -5,33 +5,18 @@ use super::enumerate::MAX_SPINS;
 use super::slice::Slicing;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Polynomial};
+use crate::run::cost::constants::{
+    ALWAYS_ENUMERATE, BUCKET_SECS, COUNTING_ENTRIES, ENUMERATION_BYTES, MARGINAL_SECS, MAXIMUM_SECS,
+    STATE_SECS, STATE_SUM_SECS, SUM_SECS,
+};
 use crate::settings::Settings;
 use crate::tables::exchange::counted;
 use crate::tables::order::{Graph, frontier, search};
 use crate::tables::plan::Plan;
 use crate::tables::reduce::{Reduction, restrict, without_barren};
 
-/// Models up to this size are enumerated whenever they are polynomials: it takes milliseconds
-/// and gives the moments of all pairs.
-pub(super) const ALWAYS_ENUMERATE: usize = 16;
-/// Seconds per table entry of log Z alone, of the sweep back, and of the maximum, on one core of 2020s make
-/// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
-const SUM_SECONDS: f64 = 1.5e-9;
-const MARGINAL_SECONDS: f64 = 6.0e-9;
-const MAXIMUM_SECONDS: f64 = 3.0e-9;
-/// Seconds per bucket, whatever its size.
-const BUCKET_SECONDS: f64 = 2e-6;
-/// Seconds per state of enumeration with moments: K30 takes a second.
-const STATE_SECONDS: f64 = 1e-9;
-/// ... and of log Z alone, on one thread: 2^32 states take a second.
-const STATE_SUM_SECONDS: f64 = 2.5e-10;
-/// Entries beyond which interchangeable variables are looked for: a second or two.
-const COUNTING_ENTRIES: f64 = 1e9;
 /// Work units per second: [`Cost::operations`] is in units of ten nanoseconds.
 const OPERATIONS_PER_SECOND: f64 = 1e8;
-/// Bytes that enumeration uses per thread.
-const ENUMERATION_BYTES: u64 = 4 << 20;
-
 /// What was decided, with the model in the form it needs.
 pub(crate) enum Choice {
     Enumerate(Box<Polynomial>),
@@ -116,10 +101,10 @@ impl Planned {
             (None, _) => (f64::INFINITY, 0.0),
         };
         let sweeps = 1.0 + f64::from(u8::from(wanted.marginals)) + f64::from(u8::from(wanted.maximum));
-        let mut per_entry = SUM_SECONDS;
-        per_entry += if wanted.marginals { MARGINAL_SECONDS } else { 0.0 };
-        per_entry += if wanted.maximum { MAXIMUM_SECONDS } else { 0.0 };
-        let seconds = entries * per_entry + buckets * sweeps * BUCKET_SECONDS;
+        let mut per_entry = SUM_SECS;
+        per_entry += if wanted.marginals { MARGINAL_SECS } else { 0.0 };
+        per_entry += if wanted.maximum { MAXIMUM_SECS } else { 0.0 };
+        let seconds = entries * per_entry + buckets * sweeps * BUCKET_SECS;
         let bytes = self.bytes(wanted);
         Cost {
             algorithm: Algorithm::Elimination,
@@ -132,7 +117,7 @@ impl Planned {
     }
 }
 
-/// Decides how to answer; `stop` cuts the search for an order short.
+/// Decides how to answer; `stop` cuts the search for an order short. What is decided does not depend on the machine, its cost does.
 pub(crate) fn choose(
     model: &Model,
     eps: f64,
@@ -144,7 +129,8 @@ pub(crate) fn choose(
     let enumerable = d <= MAX_SPINS && model.is_binary();
     let polynomial = if enumerable { model.polynomial().ok() } else { None };
     if let (true, Some(f)) = (d <= ALWAYS_ENUMERATE, &polynomial) {
-        return Ok((Choice::Enumerate(Box::new(f.clone())), enumeration(d, wanted, settings)));
+        let cost = enumeration(d, wanted, settings).here(settings);
+        return Ok((Choice::Enumerate(Box::new(f.clone())), cost));
     }
     let log_z_alone = (wanted == Wanted::LOG_Z).then_some(eps);
     let mut planned = Planned::new(&model.factors()?, log_z_alone, settings.seed, stop)?;
@@ -153,17 +139,17 @@ pub(crate) fn choose(
     let fits = cost.bytes <= settings.memory_limit;
     match polynomial {
         Some(f) if !fits || enumeration(d, wanted, settings).seconds < cost.seconds => {
-            Ok((Choice::Enumerate(Box::new(f)), enumeration(d, wanted, settings)))
+            Ok((Choice::Enumerate(Box::new(f)), enumeration(d, wanted, settings).here(settings)))
         }
-        _ => Ok((Choice::Eliminate(Box::new(planned)), cost)),
+        _ => Ok((Choice::Eliminate(Box::new(planned)), cost.here(settings))),
     }
 }
 
 fn enumeration(d: usize, wanted: Wanted, settings: &Settings) -> Cost {
     let states = (d as f64).exp2();
     // Blocks are independent, and threads share them evenly.
-    let sum = STATE_SUM_SECONDS / settings.threads.max(1) as f64;
-    let seconds = states * if wanted == Wanted::LOG_Z { sum } else { STATE_SECONDS };
+    let sum = STATE_SUM_SECS / settings.threads.max(1) as f64;
+    let seconds = states * if wanted == Wanted::LOG_Z { sum } else { STATE_SECS };
     Cost {
         algorithm: Algorithm::Enumeration,
         operations: seconds * OPERATIONS_PER_SECOND,
@@ -224,7 +210,7 @@ impl<'m> Estimator<'m> {
     /// None for models built by this library.
     pub(crate) fn log_z(self) -> Result<Cost> {
         let Choice::Eliminate(planned) = self.choice else {
-            return Ok(enumeration(self.model.d(), Wanted::LOG_Z, self.settings));
+            return Ok(enumeration(self.model.d(), Wanted::LOG_Z, self.settings).here(self.settings));
         };
         let model = &planned.reduction.model;
         let is_dear = planned.plan.as_ref().is_none_or(|plan| plan.entries > COUNTING_ENTRIES);
@@ -237,8 +223,9 @@ impl<'m> Estimator<'m> {
             return Ok(choose(self.model, 1.0, Wanted::LOG_Z, self.settings, stop)?.1);
         }
         let stop: &mut dyn FnMut() -> bool = &mut clock(self.settings);
-        let wanted = Wanted::LOG_Z;
-        Ok(planned.sliced(wanted, self.settings.memory_limit, (self.settings.seed, stop)).cost(wanted))
+        let (wanted, settings) = (Wanted::LOG_Z, self.settings);
+        let planned = planned.sliced(wanted, settings.memory_limit, (settings.seed, stop));
+        Ok(planned.cost(wanted).here(settings))
     }
 }
 

@@ -1,5 +1,7 @@
 //! How exact inference goes about its work, what is wanted of it, and what that takes.
 
+use crate::settings::Settings;
+
 /// How an exact answer is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -59,6 +61,11 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The seconds on this machine, where the time limit of `settings` calls for them.
+    pub(super) fn here(self, settings: &Settings) -> Self {
+        Cost { seconds: settings.ends().speed().table_seconds(self.seconds), ..self }
+    }
+
     /// What it will take, in a sentence.
     pub(crate) fn warning(&self) -> String {
         let (name, width) = (self.algorithm.name(), self.width);

@@ -2,7 +2,7 @@
 
 use super::answer::Exact;
 use super::checks::{check_range, check_tables, check_temperature, require, start};
-use super::choose::{ALWAYS_ENUMERATE, Choice, Planned, choose};
+use super::choose::{Choice, Planned, choose};
 use super::cost::{Algorithm, Cost, Wanted};
 use super::eliminate::Elimination;
 use super::enumerate::enumerate;
@@ -12,6 +12,7 @@ use super::rounding::Enclosure;
 use crate::error::{Error, Result};
 use crate::model::{FactorModel, Model, Polynomial};
 use crate::observer::{Monitor, Observer};
+use crate::run::cost::constants::ALWAYS_ENUMERATE;
 use crate::settings::Settings;
 use crate::tables::linear::Pool;
 

@@ -38,6 +38,7 @@ pub(crate) use choose::Estimator;
 pub use choose::{estimate, estimate_for};
 pub use cost::{Algorithm, Cost, Wanted};
 pub(crate) use cost::{memory_in_words, time_in_words};
+pub(crate) use eliminate::Elimination;
 pub(crate) use entries::entry_bracket;
 pub(crate) use front::Prepared;
 pub use front::{exact, exact_with};

@@ -2,20 +2,25 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
-mod certified;
-mod convex;
+mod carry;
+mod components;
 pub(crate) mod cost;
+mod dispatch;
 mod driver;
+mod exact;
+mod exact_plan;
 mod features;
 mod job;
 mod plan;
 mod portfolio;
 mod report;
 mod scan;
-mod shape;
+pub(crate) mod shape;
+mod steps;
 
-pub(crate) use certified::certified_exact;
+pub use cost::{Estimate, forecast};
 pub use driver::bound;
+pub(crate) use exact::certified_exact;
 pub(crate) use features::free_sets;
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

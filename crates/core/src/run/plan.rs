@@ -1,12 +1,14 @@
 //! What is asked, and the choice of methods.
 
 use super::cost;
+use super::cost::constants::PATIENCE_SECS;
+use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::features::FeatureSpec;
 use crate::model::Model;
 use crate::problem::EPS_RANGE;
-use crate::settings::{Greedy, Method, Settings};
+use crate::settings::{Method, Settings};
 use std::path::PathBuf;
 
 /// Which methods to run.
@@ -120,18 +122,6 @@ impl BoundRequest {
     }
 }
 
-/// Seconds that `all` gives to a method when there is no time limit.
-pub(crate) const PATIENCE_SECS: f64 = 60.0;
-
-/// Speed assumed of dense linear algebra, operations per second.
-const DENSE_OPERATIONS_PER_SECOND: f64 = 3e9;
-
-/// Newton steps that metric learning takes, whatever the model: 140 to 180.
-const METRIC_STEPS: f64 = 160.0;
-
-/// Operations that greedy selection spends on a candidate, in units of n^3 (measured at d = 25 to 50).
-const CANDIDATE_OPERATIONS: f64 = 240.0;
-
 /// Why `all` does not start exact inference within `seconds`, if it does not.
 pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String> {
     let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS);
@@ -146,30 +136,17 @@ pub(crate) fn exact_refusal(model: &Model, settings: &Settings) -> Option<String
     })
 }
 
-/// Why `all` does not start a selection or a metric on `n` features of `d` spins, if it does not: their cost
+/// Why `all` does not start a selection or a metric on a model of this shape, if it does not: their cost
 /// grows like d^5 and d^6, and nothing they hold halfway is better than what `quantum` proves.
-pub(crate) fn dense_refusal(method: Method, d: usize, n: usize, settings: &Settings) -> Option<String> {
-    let (d, n) = (d as f64, n as f64);
-    let operations = match method {
-        Method::QuantumGreedy => {
-            let rounds = match settings.greedy {
-                Greedy::Count(count) => count as f64 / settings.greedy_batch as f64,
-                Greedy::Auto => 1.0,
-            };
-            rounds * (0.5 * n * d) * CANDIDATE_OPERATIONS * n.powi(3)
-        }
-        Method::QuantumDiag => {
-            // Products of two features are at most n(n + 1)/2 and at most all monomials.
-            let moments = (0.5 * n * (n + 1.0)).min(2f64.powf(d));
-            METRIC_STEPS * (moments * n.powi(3) + moments.powi(3) / 3.0)
-        }
-        _ => return None,
-    };
+pub(crate) fn dense_refusal(method: Method, shape: &Shape, settings: &Settings) -> Option<String> {
+    if !matches!(method, Method::QuantumGreedy | Method::QuantumDiag) {
+        return None;
+    }
+    let needed = cost::estimate(method, shape, settings)?;
     let seconds = settings.time_limit_secs.unwrap_or(PATIENCE_SECS).max(PATIENCE_SECS);
-    let needed = operations / DENSE_OPERATIONS_PER_SECOND;
     let name = method.name();
-    (needed > seconds).then(|| {
-        let needed = crate::exact::time_in_words(needed);
+    (needed.seconds > seconds).then(|| {
+        let needed = needed.time();
         format!("{name} needs about {needed}, above the {seconds:.0} s given to it; ask for --method {name} to insist")
     })
 }
@@ -177,20 +154,26 @@ pub(crate) fn dense_refusal(method: Method, d: usize, n: usize, settings: &Setti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::shape::Kind;
 
     #[test]
     fn all_starts_nothing_that_takes_hours() {
-        let refuses = |method, d: usize| dense_refusal(method, d, d + 1, &Settings::default()).is_some();
+        let shape = |d: usize| Shape {
+            kind: Kind::Dense,
+            d,
+            edges: d * (d - 1) / 2,
+            entries: 2.0 * (d * d) as f64,
+            features: Some(d + 1),
+        };
+        let refusal = |method, d, settings: &Settings| dense_refusal(method, &shape(d), settings);
+        let refuses = |method, d| refusal(method, d, &Settings::default()).is_some();
         for method in [Method::QuantumGreedy, Method::QuantumDiag] {
             assert!(!refuses(method, 5) && !refuses(method, 40), "{}", method.name());
             assert!(refuses(method, 100) && refuses(method, 1000), "{}", method.name());
             let patient = Settings::default().with_time_limit(Some(1e5));
-            assert!(dense_refusal(method, 100, 101, &patient).is_none());
+            assert!(refusal(method, 100, &patient).is_none());
             let hasty = Settings::default().with_time_limit(Some(0.0));
-            assert!(
-                dense_refusal(method, 40, 41, &hasty).is_none(),
-                "a limit is met by stopping, not by refusing"
-            );
+            assert!(refusal(method, 40, &hasty).is_none(), "a limit is met by stopping, not by refusing");
         }
         assert!(!refuses(Method::Quantum, 1000));
     }

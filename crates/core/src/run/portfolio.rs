@@ -1,43 +1,25 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
-use super::cost::{self, Estimate};
+use super::components;
+use super::cost::Estimate;
+use super::cost::constants::{
+    AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
+};
+use super::exact_plan::{ExactPlan, exact_limit, is_affordable};
 use super::job::{Job, Outcome};
-use super::shape::{Shape, Step};
+use super::steps::{Step, Steps};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::exact::layers::Layers;
-use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
-use crate::record::{MethodRecord, ModelRecord, Status};
+use crate::record::{MethodRecord, ModelRecord, Sides, Status};
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::StopReason;
 use std::time::Instant;
 
-/// Seconds that `auto` takes on any model when no limit is given.
-pub(crate) const DEFAULT_SECS: f64 = 60.0;
-
-/// Exact inference expected to take no longer than this, in seconds, comes before anything else.
-const AT_ONCE_SECS: f64 = 0.25;
-
-/// Exact inference is begun when it is expected to fit this many times into the time left: estimates are right within
-/// a factor of three, and a run that does not end gives nothing.
-const EXACT_CAUTION: f64 = 1.5;
-
-/// Share of the time left that the search for an elimination order may take.
-pub(super) const PLANNING_SHARE: f64 = 0.08;
-
-/// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
-const HOPELESS_SECS: f64 = 86_400.0;
-
 /// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
 const CLOSED: f64 = 1e-6;
-
-/// Share of the time left that the first, quick methods of a run may take each, and its bound in seconds.
-const QUICK: (f64, f64) = (0.05, 0.2);
-
-/// Time left, in seconds, below which no further round is begun.
-const LAST_ROUND_SECS: f64 = 0.2;
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -46,37 +28,56 @@ pub(super) fn run(
     ends: &Deadline,
     observer: &mut dyn Observer,
 ) -> Result<Portfolio> {
-    let shape = Shape::of(job)?;
-    let ends = if ends.is_limited() { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
+    // A number of iterations without a time limit asks for a run that is the same on every machine.
+    let is_counted = !ends.is_limited() && job.request.settings.max_iterations.is_some();
+    let ends = if ends.is_limited() || is_counted { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
     let mut portfolio =
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
-    let exact = Plan::of(job.model, &settings);
+    let steps = Steps::new(job.shape()?, &settings);
+    // A glance first: what is exact at once needs nothing else, and a long search for an order must not hold up the first bounds.
+    let glance = HASTY_SECS.min(PLANNING_SHARE * ends.seconds_left());
+    let mut exact = ExactPlan::new(job.model, &settings, glance);
     if let Some(e) = exact.all.filter(|e| e.seconds <= AT_ONCE_SECS && e.fits(&settings)) {
         portfolio.try_exact(job, (Wanted::ALL, e), &settings, observer)?;
     }
-    if let Some(layers) = exact.layers.as_ref().filter(|layers| layers.seconds() <= AT_ONCE_SECS) {
+    if let Some(layers) = exact.layers.as_ref().filter(|layers| layers.seconds(&settings) <= AT_ONCE_SECS) {
         portfolio.try_layers(job, layers, &settings, observer)?;
     }
-    for method in shape.quick() {
+    for method in steps.quick() {
         if portfolio.is_done(job, &ends, observer) {
             break;
         }
-        let seconds = (QUICK.0 * ends.seconds_left()).min(QUICK.1);
-        portfolio.try_for(job, method, Some(seconds), &settings, observer)?;
+        let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
+        portfolio.try_for(job, method, seconds, &settings, observer)?;
+    }
+    if exact.affordable(&settings).is_empty() && exact.is_hasty && !portfolio.is_done(job, &ends, observer) {
+        exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
     }
     if let Some(layers) = exact.layers.as_ref()
-        && EXACT_CAUTION * layers.seconds() <= ends.seconds_left()
+        && is_affordable(layers.seconds(&settings), &settings)
         && !portfolio.is_done(job, &ends, observer)
     {
         portfolio.try_layers(job, layers, &settings, observer)?;
     }
-    if let Some(wanted) = exact.affordable(&settings)
-        && !portfolio.is_done(job, &ends, observer)
-    {
-        portfolio.try_exact(job, wanted, &settings, observer)?;
+    if !portfolio.is_done(job, &ends, observer) {
+        for (wanted, cost) in exact.affordable(&settings) {
+            // Marginals and a maximiser are worth their time even where log Z is known.
+            if is_affordable(cost.seconds, &settings) && !portfolio.is_cancelled(observer) {
+                portfolio.try_exact(job, (wanted, cost), &settings, observer)?;
+            }
+        }
     }
-    let mut steps = shape.steps();
+    if !job.request.want_certificate && !portfolio.is_done(job, &ends, observer) {
+        // One certificate holds one identity for all of f.
+        let parts = components::parts(job)?;
+        if !parts.is_empty() {
+            let outcome = components::solve(job, &parts, &settings, observer)?;
+            portfolio.absorb(outcome);
+            job.announce(&portfolio.summary, &portfolio.results, &[], observer)?;
+        }
+    }
+    let mut steps = steps.all();
     while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
         for &step in &steps {
             if portfolio.is_done(job, &ends, observer) {
@@ -96,51 +97,15 @@ pub(super) fn run(
         let count = steps.len();
         steps.iter_mut().enumerate().for_each(|(k, step)| step.1 = 1.0 / (count - k) as f64);
     }
-    if portfolio.results.is_empty() {
-        // The time was used up before the first method, by reading say, or the user stopped the run.
-        let stop = ends.stop().unwrap_or(StopReason::Cancelled);
-        portfolio.results.push(job.by_coefficients(Method::MeanField, stop)?);
+    // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
+    let stop = ends.stop().unwrap_or(StopReason::Stalled);
+    let stop = if portfolio.is_cancelled(observer) { StopReason::Cancelled } else { stop };
+    let free = job.by_coefficients(Method::MeanField, stop)?;
+    if portfolio.results.is_empty() || portfolio.is_improved_by(&free.0) {
+        portfolio.results.push(free);
     }
     portfolio.advice = portfolio.advise(job, &exact, &ends);
     Ok(portfolio)
-}
-
-/// What exact inference would cost: with marginals and a maximiser, and where that is too much, log Z alone.
-struct Plan {
-    all: Option<Estimate>,
-    log_z: Option<Estimate>,
-    /// Two layers, one of them small, where summing over that one costs far less than the rest.
-    layers: Option<Layers>,
-}
-
-/// How many times faster a sum over a layer, which gives no marginals, has to be to come first.
-const LAYERS_GAIN: f64 = 4.0;
-
-impl Plan {
-    fn of(model: &Model, settings: &Settings) -> Self {
-        let seconds = PLANNING_SHARE * settings.deadline.seconds_left();
-        let settings = &settings.clone().with_time_limit(Some(seconds));
-        let is_too_much =
-            |e: &Estimate| EXACT_CAUTION * e.seconds > settings.deadline.seconds_left() || !e.fits(settings);
-        let (all, log_z) = cost::exact_both(model, settings, is_too_much);
-        let is_quicker = |layers: &Layers| {
-            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
-            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
-            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds() < best
-        };
-        let layers = Layers::of(model).filter(is_quicker);
-        Plan { all, log_z, layers }
-    }
-
-    /// What can be had in the time left.
-    fn affordable(&self, settings: &Settings) -> Option<(Wanted, Estimate)> {
-        let fits = |e: &Estimate| {
-            let left = settings.deadline.seconds_left();
-            EXACT_CAUTION * e.seconds <= left && e.fits(settings)
-        };
-        let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
-        all.or_else(|| self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e)))
-    }
 }
 
 /// What the portfolio found.
@@ -174,7 +139,8 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(cost.seconds);
-        let outcome = job.run_exact(wanted, settings, observer)?;
+        let settings = settings.clone().with_time_limit(exact_limit(cost.seconds, settings));
+        let outcome = job.run_exact(wanted, &settings, observer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)
     }
@@ -187,8 +153,9 @@ impl Portfolio {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         observer.begin(Method::Exact);
-        observer.forecast(layers.seconds());
-        match job.run_layers(layers, settings, observer) {
+        observer.forecast(layers.seconds(settings));
+        let limit = exact_limit(layers.seconds(settings), settings);
+        match job.run_layers(layers, &settings.clone().with_time_limit(limit), observer) {
             Err(Error::NotApplicable(_)) => return Ok(()),
             outcome => self.absorb(outcome?),
         }
@@ -217,17 +184,22 @@ impl Portfolio {
     }
 
     /// Keeps the better of two runs of a method, and both where each has the better side.
-    fn absorb(&mut self, new: Outcome) {
+    fn absorb(&mut self, mut new: Outcome) {
         let at = self.results.iter().position(|old| old.0.method == new.0.method);
         let Some(at) = at else { return self.results.push(new) };
         let old = &self.results[at].0;
+        if new.0.method == Method::Exact && [new.0.status, old.status] == [Status::Converged; 2] {
+            // Everything after log Z alone: both enclose the same number, up to other roundings.
+            new.0.phi = intersection(new.0.phi, old.phi);
+            new.0.log_z = intersection(new.0.log_z, old.log_z);
+        }
         if is_at_least(&new.0, old) {
             self.results[at] = new;
         } else if !is_at_least(old, &new.0) {
             self.results.push(new);
         } else {
             // Time may stop the second run short of the first, but the first did not end by itself.
-            if new.0.certified {
+            if new.0.certified && old.status != Status::Converged {
                 self.results[at].0.status = new.0.status;
             }
         }
@@ -241,6 +213,12 @@ impl Portfolio {
         })
     }
 
+    fn is_improved_by(&self, record: &MethodRecord) -> bool {
+        let (low, high) = self.bracket();
+        !self.is_closed(None)
+            && (record.log_z.lower.is_some_and(|v| v > low) || record.log_z.upper.is_some_and(|v| v < high))
+    }
+
     fn is_closed(&self, target: Option<f64>) -> bool {
         let (low, high) = self.bracket();
         let impossible =
@@ -252,11 +230,17 @@ impl Portfolio {
             || self.results.iter().any(|o| impossible(o) || exact(o))
     }
 
+    fn is_cancelled(&self, observer: &mut dyn Observer) -> bool {
+        self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
+            || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop
+    }
+
     fn is_done(&self, job: &Job<'_>, ends: &Deadline, observer: &mut dyn Observer) -> bool {
-        let cancelled = self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
-            || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop;
         let little = ends.seconds_left() < LAST_ROUND_SECS && self.bracket().1.is_finite();
-        cancelled || ends.stop().is_some() || little || self.is_closed(job.request.target_gap)
+        self.is_cancelled(observer)
+            || ends.stop().is_some()
+            || little
+            || self.is_closed(job.request.target_gap)
     }
 
     /// Whether only time ended the last run of a method.
@@ -264,7 +248,7 @@ impl Portfolio {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
-    fn advise(&self, job: &Job<'_>, exact: &Plan, ends: &Deadline) -> Option<String> {
+    fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {
         if self.is_closed(job.request.target_gap) {
             return None;
         }
@@ -277,6 +261,19 @@ impl Portfolio {
             .then(|| "more time narrows the bracket (--time-limit)".to_owned());
         let parts: Vec<String> = [more, exact].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// The narrower of two enclosures on each side; the first one's estimate.
+fn intersection(a: Sides, b: Sides) -> Sides {
+    let pick = |a: Option<f64>, b: Option<f64>, best: fn(f64, f64) -> f64| match (a, b) {
+        (Some(a), Some(b)) => Some(best(a, b)),
+        _ => a.or(b),
+    };
+    Sides {
+        lower: pick(a.lower, b.lower, f64::max),
+        upper: pick(a.upper, b.upper, f64::min),
+        estimate: a.estimate,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Random certificates of every kind, made without any solver.
 
-use super::{Random, decompose, random_features, random_matrix};
+use super::{Random, decompose, random_features, random_matrix, random_weighted_elimination};
 use zbound::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares, Witness};
 use zbound::linalg::{Eigen, Square};
-use zbound::{Features, Ising, Polynomial, VarSet};
+use zbound::{FactorModel, Features, Ising, Polynomial, VarSet};
 
 pub fn single(eps: f64, form: Form) -> Certificate {
     let components = vec![Component { weight: 1.0, form }];
@@ -29,14 +29,24 @@ pub fn random_mixture(random: &mut Random, f: &Polynomial, eps: f64) -> Certific
     for &weight in &weights[..trees] {
         let tree: Polynomial = random_forest(random, d, scale).into();
         rest.extend(tree.coefficients().map(|(set, v)| (set, -v * weight / total)));
-        let form = Form::Elimination { polynomial: tree, order: random_order(random, d) };
-        components.push(Component { weight, form });
+        components.push(Component { weight, form: eliminated(random, tree) });
     }
     let last = total / weights[trees];
     let polynomial = Polynomial::from_coefficients(d, rest.into_iter().map(|(s, v)| (s, v * last))).unwrap();
-    let form = Form::Elimination { polynomial, order: random_order(random, d) };
-    components.push(Component { weight: weights[trees], form });
+    components.push(Component { weight: weights[trees], form: eliminated(random, polynomial) });
     Certificate { eps, slack: Slack::default(), components, witness: None }
+}
+
+/// Summed along a random order, exactly or with split buckets, weights and shifts.
+fn eliminated(random: &mut Random, polynomial: Polynomial) -> Form {
+    if random.below(2) == 0 {
+        let order = random_order(random, polynomial.d());
+        return Form::Elimination { polynomial, order };
+    }
+    let left = vec![vec![0, 1]; polynomial.d()];
+    let tables = FactorModel::from(&polynomial);
+    let elimination = random_weighted_elimination(random, &tables, true, Vec::new(), &left);
+    Form::WeightedElimination { polynomial, elimination }
 }
 
 /// f itself, by elimination or as a hollow matrix, for models at the edge of overflow.

@@ -20,6 +20,7 @@ use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::model::{Ising, Model, Source};
 use crate::observer::{Monitor, Observer};
+use crate::run::cost::constants::{LAYER_SECS, LAYER_STATE, LAYERS_HOPELESS};
 use crate::settings::Settings;
 use rayon::prelude::*;
 
@@ -30,13 +31,6 @@ const SMALL: usize = 30;
 
 /// Groups of [`HIGHS`] patterns between two looks at the clock, times threads: some 10 ms for a thousand spins.
 const BATCH: usize = 16;
-
-/// Seconds per spin of the large layer and state of the small one, and what a state takes besides, in such spins.
-const SECONDS: f64 = 1e-9;
-const STATE: f64 = 10.0;
-
-/// A sum that is expected to take more than a second, and so many times what is left of the time, is not begun.
-const HOPELESS: f64 = 4.0;
 
 /// A model in two layers.
 pub(crate) struct Layers {
@@ -76,9 +70,14 @@ impl Layers {
         Some(Layers { f, uncertainty, small, large, couplings })
     }
 
-    /// Expected seconds of one thread.
-    pub(crate) fn seconds(&self) -> f64 {
-        SECONDS * (self.large.len() as f64 + STATE) * (self.small.len() as f64).exp2()
+    /// Expected seconds under a deadline.
+    pub(crate) fn seconds(&self, settings: &Settings) -> f64 {
+        settings.ends().speed().table_seconds(self.work()) / settings.threads as f64
+    }
+
+    /// Seconds of one thread of the machine that the constants belong to.
+    fn work(&self) -> f64 {
+        LAYER_SECS * (self.large.len() as f64 + LAYER_STATE) * (self.small.len() as f64).exp2()
     }
 
     /// log Z with a rigorous enclosure, without marginals.
@@ -90,8 +89,8 @@ impl Layers {
         let what = format_args!("a sum over a layer of {} spins", self.small.len());
         let bytes = Powers::bytes(self.small.len(), self.large.len(), settings.threads);
         settings.require_memory(bytes, what, "raise the memory limit")?;
-        let (seconds, left) = (self.seconds() / settings.threads as f64, settings.ends().seconds_left());
-        if seconds > 1.0 && seconds > HOPELESS * left {
+        let (seconds, left) = (self.seconds(settings), settings.ends().seconds_left());
+        if seconds > 1.0 && seconds > LAYERS_HOPELESS * left {
             let why = format!("{what} takes about {seconds:.0} s, and {left:.0} s are left");
             return Err(Error::NotApplicable(why));
         }

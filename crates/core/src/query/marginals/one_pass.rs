@@ -9,18 +9,10 @@ use crate::exact::{Prepared, Wanted};
 use crate::model::Model;
 use crate::observer::{Monitor, Observer};
 use crate::run::MethodChoice;
+use crate::run::cost::constants::{DEFAULT_SECS, EXACT_CAUTION, PLANNING_SHARE};
 use crate::settings::{Method, Settings};
 use crate::solution::StopReason;
 use std::collections::BTreeMap;
-
-/// Seconds that exact inference may take unasked when there is no time limit.
-const UNASKED_SECS: f64 = 60.0;
-
-/// Estimates are right within a factor of three, and a run that does not end gives nothing.
-const CAUTION: f64 = 1.5;
-
-/// Share of the time left that the search for an elimination order may take unasked.
-const PLANNING_SHARE: f64 = 0.1;
 
 /// How an attempt at exact inference ended.
 pub(super) enum Attempt {
@@ -62,7 +54,7 @@ pub(super) fn attempt(
         other => other?,
     };
     let passes = 1.0 + pass_count(model, cells);
-    let allowed = if ends.is_limited() { ends.seconds_left() / CAUTION } else { UNASKED_SECS };
+    let allowed = if ends.is_limited() { ends.seconds_left() / EXACT_CAUTION } else { DEFAULT_SECS };
     let fits = first.cost.bytes <= settings.memory_limit && passes * first.cost.seconds <= allowed;
     if !named && !fits {
         return Ok(Attempt::Refused);

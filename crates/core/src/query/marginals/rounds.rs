@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::model::{Model, Source};
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, Status};
+use crate::run::cost::constants::{DEFAULT_SECS, QUICK_SPINS};
+use crate::run::shape::is_dense;
 use crate::run::{BoundRequest, MethodChoice, Report, bound};
 use crate::settings::Method;
 use std::time::Instant;
 
-/// Seconds that `auto` takes when no limit is given.
-const DEFAULT_SECS: f64 = 60.0;
 /// Share of the time that the bracket of the whole model takes, and its bound in seconds.
 const WHOLE: (f64, f64) = (0.05, 5.0);
 /// Share of the time left that every round but the last takes.
@@ -28,10 +28,6 @@ const SHOWING: f64 = 20.0;
 
 /// What is said of intervals that more time would narrow.
 const LATE: &str = "the time limit ended the work: intervals are wider than they could be";
-
-/// Edges per spin above which a graph counts as dense, and spins up to which the quantum bound is then quick.
-const DENSITY: usize = 4;
-const DENSE_SPINS: usize = 300;
 
 /// Works on all cells in turn until every law is narrow, the methods have converged, or time is up.
 pub(super) fn run(
@@ -229,7 +225,7 @@ fn chosen(model: &Model, request: &BoundRequest) -> Vec<Method> {
     let majorant = || model.majorant(request.eps).ok().filter(|_| model.is_binary());
     let upper = || match majorant().as_ref().and_then(|(f, _)| f.as_ising()) {
         // Trees carry few of the edges of a dense graph.
-        Some(f) if f.d() <= DENSE_SPINS && f.edges().len() > DENSITY * f.d() => Method::Quantum,
+        Some(f) if f.d() <= QUICK_SPINS && is_dense(f) => Method::Quantum,
         Some(_) => Method::Trw,
         None => Method::Wmb,
     };

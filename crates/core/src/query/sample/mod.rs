@@ -7,6 +7,7 @@ use crate::observer::{Monitor, Observer};
 use crate::query::ais::annealed;
 use crate::record::Status;
 use crate::run::Outcome;
+use crate::run::cost::constants::{DEFAULT_SECS, EXACT_CAUTION};
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +16,6 @@ pub const SAMPLE_SCHEMA: &str = "zbound.sample/1";
 
 /// Most samples of one call: beyond, their list is what takes memory.
 pub const MAX_SAMPLES: usize = 10_000_000;
-
-/// Seconds that exact sampling may take unasked when there is no time limit.
-const UNASKED_SECS: f64 = 60.0;
-
-/// Estimates are right within a factor of three, and elimination that does not end gives nothing.
-const CAUTION: f64 = 1.5;
 
 /// Where samples come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,7 +113,7 @@ pub fn sample(
     }
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let sampler = Sampler::new(model, *eps, settings, &mut monitor)?;
-    let allowed = monitor.seconds_left().map_or(UNASKED_SECS, |left| left / CAUTION);
+    let allowed = monitor.seconds_left().map_or(DEFAULT_SECS, |left| left / EXACT_CAUTION);
     let fits = sampler.cost.bytes <= settings.memory_limit && sampler.cost.seconds <= allowed;
     let (kind, rows, reason) = if fits {
         (SamplerKind::Exact, sampler.draw(*n, settings, &mut monitor), None)

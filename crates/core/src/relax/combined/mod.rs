@@ -31,12 +31,14 @@ mod proof;
 mod rotated;
 mod separate;
 mod space;
+mod sparse;
 mod spectra;
+mod subgraphs;
 mod triples;
 mod two_tree;
 mod two_trees;
 
-use super::{Relaxation, Trw};
+use super::Relaxation;
 use crate::error::{Error, Result};
 use crate::features::{Features, MAX_FEATURES};
 use crate::model::Ising;
@@ -106,8 +108,7 @@ impl Relaxation for Combined {
             )));
         };
         if ising.d() >= MAX_FEATURES {
-            let trees = Trw.solve_with(problem, settings, observer)?;
-            return Ok(Solution { method: Method::Combined, reason: Some(TOO_LARGE.into()), ..trees });
+            return without_matrices(problem, ising, settings, observer);
         }
         let mut monitor = Monitor::new(settings, 100_000, observer);
         let Parts { mut best, trw, greedy } = Parts::solve(problem, settings, &mut monitor)?;
@@ -122,6 +123,11 @@ impl Relaxation for Combined {
                 .filter(|reason| !is_end(*reason))
                 .filter(|_| monitor.interrupted().is_some());
             first = found.upper.map(|_| found.stop);
+            best = better(found, best);
+        }
+        if ising.d() > FIRST_ORDER && !plan::is_dense(ising) && stop.is_none() {
+            let found = sparse::solve(problem, ising, settings, &mut monitor)?;
+            stop = Some(found.stop);
             best = better(found, best);
         }
         let mut known = Vec::new();
@@ -168,6 +174,23 @@ impl Relaxation for Combined {
         best.stop = stop.unwrap_or(StopReason::Converged);
         Ok(best.finish(None, settings.tol, problem, monitor))
     }
+}
+
+/// Models whose moment matrix is too large for anything: trees, then subgraphs of a sparse one.
+fn without_matrices(
+    problem: &Problem,
+    ising: &Ising,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Solution> {
+    let mut monitor = Monitor::new(settings, 100_000, observer);
+    let mut best = parts::first_trees(problem, settings, &mut monitor)?;
+    let mut reason = Some(TOO_LARGE.to_owned());
+    if !plan::is_dense(ising) && monitor.interrupted().is_none() {
+        (best, reason) = (better(sparse::solve(problem, ising, settings, &mut monitor)?, best), None);
+    }
+    (best.method, best.solver, best.reason) = (Method::Combined, None, reason);
+    Ok(best.finish(None, settings.tol, problem, monitor))
 }
 
 /// A quick combined bound of a dense pairwise model: a few rounds of the first-order method, from where the solve of a

@@ -132,6 +132,19 @@ pub(super) fn best_trees(
     limited(&Trw, problem, settings, Some(limit), monitor)
 }
 
+/// TRW in its share of the time: for models that only subgraphs come after.
+///
+/// # Errors
+/// Settings that TRW refuses.
+pub(super) fn first_trees(
+    problem: &Problem,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<Solution> {
+    let settings = Settings { rho: Rho::Resistance, ..settings.clone() };
+    part(&Trw, problem, &settings, monitor)
+}
+
 /// One part under its share of the time.
 fn part(
     relaxation: &dyn Relaxation,

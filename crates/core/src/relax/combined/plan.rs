@@ -3,26 +3,14 @@
 use super::program::Program;
 use crate::model::Ising;
 use crate::observer::Monitor;
+use crate::run::cost::constants::{COMBINED_NEWTON as NEWTON, COMBINED_STEPS as STEPS};
+pub(super) use crate::run::cost::constants::{LOGDET_CUBES as LOG_DET, QUANTUM_CUBES as QUANTUM};
+pub(super) use crate::run::shape::is_dense;
 
-/// Edges per spin above which a graph counts as dense.
-const DENSITY: usize = 4;
-/// Newton steps that a solve takes, about.
-const STEPS: f64 = 50.0;
-/// Operations of a Newton step in units of N^3, N moments: over all pairs, and over those of a chordal graph, most of
-/// whose matrix is zero.
-const NEWTON: (f64, f64) = (0.6, 0.1);
 /// Seconds that Newton steps may take without a limit when the first-order method has a bound already.
 const PATIENCE_SECS: f64 = 300.0;
 /// Share of the time left for the first-order method where another one follows.
 const FIRST: f64 = 0.3;
-/// Operations of the quantum and of the log-det bound in units of n^3.
-pub(super) const QUANTUM: f64 = 500.0;
-pub(super) const LOG_DET: f64 = 1500.0;
-
-/// Whether spectral methods suit the graph better than trees.
-pub(super) fn is_dense(ising: &Ising) -> bool {
-    ising.edges().len() > DENSITY * ising.d()
-}
 
 /// Whether the interior-point method can be expected to end in time.
 pub(super) fn newton_is_affordable(program: &Program, monitor: &Monitor<'_>) -> bool {

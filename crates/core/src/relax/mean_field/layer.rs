@@ -9,9 +9,7 @@ use crate::deadline::Deadline;
 use crate::exact::layers::smaller_side;
 use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
-
-/// Edges per spin from which a layer is summed out: on sparser graphs blocks of bounded width keep more.
-const DENSITY: usize = 4;
+use crate::run::cost::constants::DENSE_EDGES_PER_SPIN;
 
 /// Largest `atanh` of a mean.
 const SATURATED: f64 = 17.0;
@@ -28,7 +26,8 @@ pub(super) struct Layer {
 
 /// Sums out either layer of a dense bipartite model, from the means given; `None` for other models.
 pub(super) fn best(ising: &Ising, eps: f64, means: &[f64], deadline: &Deadline) -> Option<Layer> {
-    if ising.edges().len() < DENSITY * ising.d() {
+    // On sparser graphs blocks of bounded width keep more.
+    if ising.edges().len() < DENSE_EDGES_PER_SPIN * ising.d() {
         return None;
     }
     let in_small = smaller_side(ising)?;

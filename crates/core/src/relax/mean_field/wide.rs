@@ -5,6 +5,7 @@ use super::partition::{Divider, FIRST_SHARES, Partition};
 use crate::certify::Witness;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::run::cost::constants::{ENTRY_SECS, PROOF_SECS};
 use crate::settings::Settings;
 use crate::solution::StopReason;
 use std::time::Instant;
@@ -24,12 +25,10 @@ const SWEEPS: usize = 200;
 /// Variables above which finding partitions takes longer than they are worth: then every variable is alone.
 const MOST_VARIABLES: usize = 20_000;
 
-/// Seconds that the proof of one entry takes, and the share of the time that is kept for it.
-const PROOF_SECS: f64 = 4e-7;
+/// Share of the time that is kept for the proof.
 const PROOF_SHARE: f64 = 0.2;
 
-/// Seconds that a sweep takes per entry on a machine that does nothing else, and what is too short to tell by.
-const ENTRY_SECS: f64 = 1.5e-8;
+/// Seconds too short to tell the speed of sweeps by.
 const SHORT_SECS: f64 = 2e-3;
 
 /// Seconds of proof without a time limit.

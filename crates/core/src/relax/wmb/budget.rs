@@ -26,7 +26,8 @@ impl Run<'_, '_, '_> {
     /// Seconds left for improving.
     pub(super) fn seconds_left(&self) -> f64 {
         let limit = self.monitor.seconds_left().unwrap_or(f64::INFINITY);
-        let patience = PATIENCE_SECS - self.monitor.seconds();
+        let spent = if self.wishes.is_counted { 0.0 } else { self.monitor.seconds() };
+        let patience = PATIENCE_SECS - spent;
         if limit.is_finite() { limit } else { patience.max(0.0) }
     }
 

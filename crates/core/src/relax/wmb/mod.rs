@@ -7,6 +7,7 @@
 
 mod boxes;
 mod budget;
+mod clauses;
 mod decode;
 mod feasible;
 mod greedy;
@@ -15,8 +16,10 @@ mod matching;
 mod orders;
 mod partition;
 mod pass;
+mod polish;
 mod proof;
 mod reduced;
+mod rounds;
 mod side;
 mod solve;
 mod structure;
@@ -26,7 +29,9 @@ use self::side::Sense;
 use self::solve::{Found, Run, Wishes};
 use self::track::Best;
 use super::TableBound;
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Removal, Slack, Witness};
+use crate::certify::{
+    Certificate, CertifiedBound, Component, Form, Removal, Slack, WeightedElimination, Witness,
+};
 use crate::error::Result;
 use crate::model::FactorModel;
 use crate::observer::{Monitor, Observer};
@@ -65,14 +70,7 @@ impl TableBound for Wmb {
     ) -> Result<Solution> {
         settings.validate()?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
-        let wishes = Wishes {
-            eps,
-            seed: settings.seed,
-            tol: settings.tol,
-            memory: settings.memory_limit as f64,
-            threads: settings.threads,
-            ibound: settings.ibound,
-        };
+        let wishes = Wishes::new(eps, settings);
         let mut proofs = Proofs { tables, eps, upper: None, lower: None, failure: None };
         let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
             proofs.offer(sense, best, removals);
@@ -80,6 +78,41 @@ impl TableBound for Wmb {
         proofs.offer_state(&found);
         Ok(proofs.solution(found, monitor))
     }
+}
+
+impl Wishes {
+    fn new(eps: f64, settings: &Settings) -> Self {
+        Wishes {
+            eps,
+            seed: settings.seed,
+            tol: settings.tol,
+            memory: settings.memory_limit as f64,
+            threads: settings.threads,
+            ibound: settings.ibound,
+            is_counted: settings.max_iterations.is_some() && !settings.ends().is_limited(),
+            upper_alone: false,
+        }
+    }
+}
+
+/// The upper side alone, as a component for other bounds: `offer` is given eliminations to verify, each better than the
+/// ones before, and the time it takes is planned for.
+pub(crate) fn upper_alone(
+    tables: &FactorModel,
+    eps: f64,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+    offer: &mut dyn FnMut(WeightedElimination),
+) -> StopReason {
+    let mut monitor = Monitor::new(settings, usize::MAX, observer);
+    let wishes = Wishes { upper_alone: true, ..Wishes::new(eps, settings) };
+    let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
+        if sense == Sense::Upper {
+            let layout = &best.layout;
+            offer(proof::elimination(removals, &layout.model, &layout.structure, &best.parameters));
+        }
+    });
+    found.stop.unwrap_or(StopReason::Converged)
 }
 
 /// The best verified proofs so far.

@@ -253,6 +253,8 @@ impl<'a> Sweep<'a> {
             out.resize(place.entries(), 0.0);
         }
         let (mut entropy, mut marginal) = (0.0, vec![0.0; states]);
+        let shift = self.structure.shift(c);
+        let mut shift_laws = side.shift_laws.take();
         for block in 0..blocks.count {
             self.gather(side, c, block, blocks, states, &items);
             let here = range.start + block * blocks.size..range.start + (block + 1) * blocks.size;
@@ -270,10 +272,15 @@ impl<'a> Sweep<'a> {
                 for (place, out) in places {
                     place.fold(run, &mut out[place.base(block, state)..]);
                 }
+                if let (Some(laws), false) = (&mut shift_laws, shift.is_empty()) {
+                    let place = &scratch.places[items.len() - 1];
+                    place.fold(run, &mut laws[shift.clone()][place.base(block, state)..]);
+                }
             }
             self.polled(blocks.size * states, poll)?;
         }
         side.entropies[c] = entropy as f32;
+        side.shift_laws = shift_laws;
         for (&child, law) in children.iter().zip(&self.scratch.folded) {
             let to = &mut side.above[self.structure.message(child as usize)];
             to.iter_mut().zip(law).for_each(|(q, &x)| *q = x as f32);

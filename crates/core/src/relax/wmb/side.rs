@@ -4,7 +4,7 @@ use super::structure::Structure;
 
 /// Weight below which no mini-bucket falls, relative to its equal share: a hotter start is easy to leave, a
 /// frozen one is not.
-const LEAST_WEIGHT: f64 = 1e-3;
+pub(super) const LEAST_WEIGHT: f64 = 1e-3;
 
 /// Which side of log Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(super) struct Side {
     pub(super) is_stale: bool,
     /// By mini-bucket: entropy of the eliminated variable given the others, where a bucket is split.
     pub(super) entropies: Vec<f32>,
+    /// The laws over what shifts speak of, where they are asked for before a backward pass.
+    pub(super) shift_laws: Option<Vec<f64>>,
     /// By position: the law of each variable, flat, from the first mini-bucket.
     pub(super) marginals: Vec<f64>,
 }
@@ -68,6 +70,7 @@ impl Side {
             has_laws: false,
             is_stale: false,
             entropies: vec![0.0; structure.len()],
+            shift_laws: None,
             marginals: vec![0.0; sizes.iter().map(|&k| k as usize).sum()],
         }
     }
@@ -114,4 +117,4 @@ fn step_lower(weights: &mut [f64], entropies: &[f32], step: f64) {
 }
 
 /// Size of a negative weight beyond which the message is close to a plain sum of logs.
-const MOST_NEGATIVE: f64 = 20.0;
+pub(super) const MOST_NEGATIVE: f64 = 20.0;

@@ -10,20 +10,13 @@ use super::track::{Best, Layout, Track};
 use crate::certify::Removal;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Table entries that propagation may look at: a fraction of a second.
 const PROPAGATION_WORK: u64 = 100_000_000;
-
-/// Seconds per table entry of one pass of one side, before any was measured.
-const PASS_SECS: f64 = 2e-8;
-
-/// Seconds per table entry of a verification, before any was measured.
-const VERIFY_SECS: f64 = 5e-8;
 
 /// Share of the time that the first, small tables may take.
 const FIRST_SHARE: f64 = 0.01;
@@ -40,9 +33,6 @@ const MOST_PASSES: usize = 30;
 /// Seconds that a verification may take after a cancellation.
 const PROMPT_SECS: f64 = 1.0;
 
-/// Time between two looks at a side that takes longer than the other.
-const WAIT: Duration = Duration::from_millis(2);
-
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
 
@@ -58,6 +48,10 @@ pub(super) struct Wishes {
     pub(super) threads: usize,
     /// A uniform bound on the variables of a mini-bucket besides the eliminated one.
     pub(super) ibound: Option<usize>,
+    /// Whether the lower side is left alone.
+    pub(super) upper_alone: bool,
+    /// Whether passes are counted and time is not: then nothing is decided by what was measured, and a seed repeats the run.
+    pub(super) is_counted: bool,
 }
 
 /// What a run found.
@@ -95,9 +89,9 @@ pub(super) struct Run<'a, 'm, 'o> {
     pub(super) until: f64,
     pub(super) boxes: Option<Boxes>,
     /// Values that were verified last, upper and lower.
-    confirmed: [Option<f64>; 2],
+    pub(super) confirmed: [Option<f64>; 2],
     /// `eps log` of the number of joint states: what log Z has above phi.
-    entropy: f64,
+    pub(super) entropy: f64,
 }
 
 /// Verifies the best of a side, so that the time this takes can be measured.
@@ -191,7 +185,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
 
     /// Orders for tables of `limit` entries; the search ends with the time.
     fn orders(&mut self, limit: f64, seed: u64) -> Vec<Vec<u32>> {
-        let until = self.monitor.seconds() + ORDER_SHARE * self.seconds_left();
+        let share = if self.wishes.is_counted { f64::INFINITY } else { ORDER_SHARE };
+        let until = self.monitor.seconds() + share * self.seconds_left();
         let mut poll = Poll::Monitor(self.monitor, until);
         orders::candidates(self.model, &self.left, limit, seed, &mut || poll.stop().is_some())
     }
@@ -221,7 +216,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         let seconds = self.monitor.seconds() - start;
-        if entries > 1e5 {
+        if entries > 1e5 && !self.wishes.is_counted {
             self.verify_secs = seconds / entries;
         }
     }
@@ -254,16 +249,20 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let layout = Arc::new(Layout { model, structure, allowed: None });
         // The verification of this stage must still find time.
         let reserve = 2.0 * self.verify_secs * layout.structure.work();
-        self.until = self.monitor.seconds() + self.seconds_left() - reserve;
+        let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
+        self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
-        let mut lower = self.lower_track(&layout, propagator)?;
+        let alone = self.wishes.upper_alone;
+        let mut lower = if alone { None } else { self.lower_track(&layout, propagator)? };
+        let began = upper.best.as_ref().map_or(0.0, |b| b.value);
         let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
         for _ in 1..passes {
             let before = self.found.lower.as_ref().map_or(f64::NEG_INFINITY, |b| b.value);
             match &mut lower {
                 _ if layout.is_exact() => break,
                 Some(lower) => self.both(&mut upper, lower)?,
+                None if alone => self.pass(&mut upper)?,
                 None => {
                     self.box_round(&layout, rule, target, propagator)?;
                     self.pass(&mut upper)?;
@@ -274,93 +273,20 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
             let after = self.found.lower.as_ref().map_or(before, |b| b.value);
             let gain = upper.gain + if after > before { after - before } else { 0.0 };
-            let scale = upper.best.as_ref().map_or(0.0, |b| b.value.abs()).max(self.wishes.eps);
+            let value = upper.best.as_ref().map_or(0.0, |b| b.value);
+            let scale = if alone { began - value } else { value.abs().max(self.wishes.eps) };
             if gain < slow * self.gap().min(scale) {
                 break;
+            }
+        }
+        if slow == STALLED && passes == MOST_PASSES {
+            self.polish(&mut upper)?;
+            if let Some(lower) = &mut lower {
+                self.polish(lower)?;
             }
         }
         // Boxes are sought along every order in turn: there the upper side decides.
         let own = lower.as_ref().and_then(|l| l.best.as_ref()).map_or(0.0, |b| b.value);
         Ok(upper.best.as_ref().map_or(f64::INFINITY, |b| b.value - own))
-    }
-
-    /// One pass of each side, at the same time if there are threads for it.
-    fn both(&mut self, upper: &mut Track, lower: &mut Track) -> Result<(), StopReason> {
-        if self.wishes.threads < 2 {
-            self.pass(lower)?;
-            return self.pass(upper);
-        }
-        let (eps, start) = (self.wishes.eps, self.monitor.seconds());
-        let flag = AtomicBool::new(false);
-        let mut poll = Poll::Monitor(self.monitor, self.until);
-        let (above, below) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| lower.pass(eps, &mut Poll::Flag(&flag)));
-            let mut above = upper.pass(eps, &mut poll);
-            while !other.is_finished() {
-                above = above.and_then(|()| poll.stop().map_or(Ok(()), Err));
-                flag.store(above.is_err(), Ordering::Relaxed);
-                std::thread::sleep(WAIT);
-            }
-            (above, other.join().unwrap_or(Err(StopReason::NumericalTrouble)))
-        });
-        self.note(lower, start);
-        self.note(upper, start);
-        above.and(below)?;
-        self.report().and_then(|()| self.report())
-    }
-
-    /// One pass of one side.
-    pub(super) fn pass(&mut self, track: &mut Track) -> Result<(), StopReason> {
-        let start = self.monitor.seconds();
-        let outcome = track.pass(self.wishes.eps, &mut Poll::Monitor(self.monitor, self.until));
-        self.note(track, start);
-        outcome?;
-        self.report()
-    }
-
-    /// The best of a track joins the best of all; learns from a pass that began at `start`.
-    fn note(&mut self, track: &Track, start: f64) {
-        let sense = track.side.sense;
-        // The exact sum over everything proves both sides.
-        let is_all = track.layout.is_exact() && track.layout.allowed.is_none();
-        let sides = [(Sense::Upper, &mut self.found.upper), (Sense::Lower, &mut self.found.lower)];
-        for (side, place) in sides.into_iter().filter(|(side, _)| is_all || *side == sense) {
-            if let Some(best) = &track.best
-                && best.beats(place.as_ref(), side)
-            {
-                *place = Some(best.clone());
-            }
-        }
-        let work = track.layout.structure.work();
-        if work > 1e4 {
-            self.pass_secs = (self.monitor.seconds() - start) / work;
-        }
-        if sense == Sense::Upper && track.side.has_laws {
-            self.found.marginals = Some(self.marginals(track));
-        }
-    }
-
-    /// Ends an iteration: tells the observer the best of both sides.
-    fn report(&mut self) -> Result<(), StopReason> {
-        let value = |best: &Option<Best>| best.as_ref().map_or(f64::NAN, |b| b.value - self.entropy);
-        let (lower, upper) = (value(&self.found.lower), value(&self.found.upper));
-        self.monitor.iteration(lower, upper).map_or(Ok(()), Err)
-    }
-
-    /// The laws of a track over all states of every variable.
-    fn marginals(&self, track: &Track) -> Vec<Vec<f64>> {
-        let mut out: Vec<Vec<f64>> =
-            self.model.cardinalities().iter().map(|&k| vec![0.0; k as usize]).collect();
-        let mut at = 0;
-        for &v in &track.layout.model.order {
-            let states = &self.left[v as usize];
-            let law = &track.side.marginals[at..at + states.len()];
-            let total: f64 = law.iter().sum();
-            for (&s, p) in states.iter().zip(law) {
-                out[v as usize][s as usize] = if total > 0.0 { p / total } else { 1.0 / states.len() as f64 };
-            }
-            at += states.len();
-        }
-        out
     }
 }

@@ -69,7 +69,7 @@ pub(super) struct Track {
     pub(super) gain: f64,
     shift_step: f64,
     weight_step: f64,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
 }
 
 impl Track {
@@ -128,9 +128,14 @@ impl Track {
             Some(_) => 0.5 * self.gain,
         };
         if is_best {
-            let parameters = self.side.now.clone();
-            self.best = Some(Best { value, layout: self.layout.clone(), parameters });
+            self.keep(value);
         }
         is_best
+    }
+
+    /// Makes the numbers at hand the best.
+    pub(super) fn keep(&mut self, value: f64) {
+        let parameters = self.side.now.clone();
+        self.best = Some(Best { value, layout: self.layout.clone(), parameters });
     }
 }

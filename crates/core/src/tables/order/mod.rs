@@ -12,8 +12,8 @@ mod search;
 mod sparse;
 mod windows;
 
-pub(crate) use graph::{Graph, interaction_graph};
-pub(crate) use layers::frontier;
+pub(crate) use graph::{Graph, Neighbours, interaction_graph};
+pub(crate) use layers::{frontier, reverse_cuthill_mckee};
 #[cfg(test)]
 pub(crate) use noise::Noise;
 pub(crate) use search::{fewest_pairs, search};

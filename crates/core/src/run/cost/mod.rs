@@ -1,16 +1,30 @@
 //! What methods cost on a model: the one place that everything that chooses asks.
+//!
+//! An estimate is a formula in the size of the model with shipped [`constants`], scaled by the [`Speed`] of this machine, which
+//! a run under a time limit measures once. Without a time limit the shipped constants decide alone, so that a seed and a
+//! number of iterations give the same run on every machine.
 
+pub(crate) mod constants;
+mod methods;
+mod speed;
+
+pub(crate) use methods::{estimate, pass_seconds};
+pub(crate) use speed::Speed;
+
+use super::shape::Shape;
+use crate::error::Result;
 use crate::exact::{self, Wanted};
 use crate::model::Model;
-use crate::settings::Settings;
+use crate::settings::{Method, Settings};
 
-/// Expected cost of a method.
+/// What a method is expected to cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
+#[non_exhaustive]
+pub struct Estimate {
     /// Wall-clock seconds, right within a factor of about three.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
     /// Bytes at the peak.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 impl Estimate {
@@ -28,13 +42,34 @@ impl Estimate {
     pub(crate) fn memory(&self) -> String {
         exact::memory_in_words(self.bytes)
     }
-}
 
-impl Estimate {
     /// `None` when no plan exists that could be carried out.
     fn of(cost: exact::Cost) -> Option<Self> {
         cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
     }
+}
+
+/// What `method` is expected to cost on `model` until it ends by itself. `None` for methods that go on for as long as they are
+/// let (`mean-field`, `wmb`, `branch`, `ais`), where the method does not apply, and where exact inference has no plan.
+///
+/// # Errors
+/// Bad settings, or a model whose values leave the range of floating point.
+///
+/// ```
+/// use zbound::run::forecast;
+/// use zbound::{Ising, Method, Model, Settings};
+/// let model = Model::from(Ising::new(2, &[0.0; 2], &[(0, 1, 1.0)])?);
+/// let cost = forecast(&model, Method::Exact, &Settings::default())?.unwrap();
+/// assert!(cost.seconds < 1e-3);
+/// # Ok::<(), zbound::Error>(())
+/// ```
+pub fn forecast(model: &Model, method: Method, settings: &Settings) -> Result<Option<Estimate>> {
+    settings.validate()?;
+    if method == Method::Exact {
+        return Ok(exact(model, Wanted::ALL, settings));
+    }
+    let polynomial = model.majorant(1.0).ok().map(|(f, _)| f);
+    Ok(estimate(method, &Shape::new(model, polynomial.as_ref()), settings))
 }
 
 /// Exact inference of what is wanted; `None` when no plan exists that could be carried out.

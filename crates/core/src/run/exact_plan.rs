@@ -1,0 +1,63 @@
+//! What exact inference would cost, and whether `auto` begins it.
+
+use super::cost::constants::{
+    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
+};
+use super::cost::{self, Estimate};
+use crate::exact::Wanted;
+use crate::exact::layers::Layers;
+use crate::model::Model;
+use crate::settings::Settings;
+use std::time::Instant;
+
+/// With marginals and a maximiser, and where that is too much, log Z alone.
+pub(super) struct ExactPlan {
+    pub(super) all: Option<Estimate>,
+    pub(super) log_z: Option<Estimate>,
+    /// Two layers, one of them small, where summing over that one costs far less than the rest.
+    pub(super) layers: Option<Layers>,
+    /// Whether time cut the search for an order short.
+    pub(super) is_hasty: bool,
+}
+
+/// Whether exact inference that is expected to take so long is begun.
+pub(super) fn is_affordable(seconds: f64, settings: &Settings) -> bool {
+    let ends = settings.ends();
+    // A run without a time limit is one of so many iterations, and must end all the same.
+    let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
+    EXACT_CAUTION * seconds <= left
+}
+
+/// Seconds that exact inference gets: what is left for bounds if it does not end in time is not nothing.
+pub(super) fn exact_limit(seconds: f64, settings: &Settings) -> Option<f64> {
+    let ends = settings.ends();
+    ends.is_limited().then(|| (EXACT_SHARE * ends.seconds_left()).max(EXACT_CAUTION * seconds))
+}
+
+impl ExactPlan {
+    /// Searches for an order for at most so many seconds.
+    pub(super) fn new(model: &Model, settings: &Settings, seconds: f64) -> Self {
+        let start = Instant::now();
+        let planning = &settings.clone().with_time_limit(Some(seconds));
+        let is_too_much = |e: &Estimate| {
+            e.seconds > LOG_Z_FIRST_SECS || !is_affordable(e.seconds, settings) || !e.fits(settings)
+        };
+        let (all, log_z) = cost::exact_both(model, planning, is_too_much);
+        let is_hasty = start.elapsed().as_secs_f64() >= seconds;
+        let is_quicker = |layers: &Layers| {
+            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
+            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
+            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds(settings) < best
+        };
+        let layers = Layers::of(model).filter(is_quicker);
+        ExactPlan { all, log_z, layers, is_hasty }
+    }
+
+    /// What can be had in the time left: log Z alone, where that is known to be far less work, then everything.
+    pub(super) fn affordable(&self, settings: &Settings) -> Vec<(Wanted, Estimate)> {
+        let fits = |e: &Estimate| is_affordable(e.seconds, settings) && e.fits(settings);
+        let log_z = self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e));
+        let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
+        log_z.into_iter().chain(all).collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! The methods that pay for a kind of model, in order.
+
+use super::cost::constants::{BRANCH_SPINS, COMBINED_SPINS, DEFAULT_SECS, QUICK, WORTHWHILE_PASSES};
+use super::cost::{self, Estimate};
+use super::shape::{Kind, Shape};
+use crate::settings::{Method, Settings};
+
+/// One method and the share of the time left that it may take.
+pub(super) type Step = (Method, f64);
+
+/// The choice of methods for one model, given the time that is left.
+pub(super) struct Steps<'a> {
+    shape: Shape,
+    settings: &'a Settings,
+    left: f64,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(shape: Shape, settings: &'a Settings) -> Self {
+        let ends = settings.ends();
+        let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
+        Steps { shape, settings, left }
+    }
+
+    /// Whether a method can be expected to end by itself within so many seconds.
+    fn ends_within(&self, method: Method, seconds: f64) -> bool {
+        let fits = |e: Estimate| e.seconds <= seconds && e.fits(self.settings);
+        cost::estimate(method, &self.shape, self.settings).is_some_and(fits)
+    }
+
+    /// Whether there is time for little more than mini-buckets.
+    fn is_large(&self) -> bool {
+        let pass = cost::pass_seconds(&self.shape, self.settings.ends().speed());
+        WORTHWHILE_PASSES * pass > self.left
+    }
+
+    /// Something of each side within a fraction of a second.
+    pub(super) fn quick(&self) -> Vec<Method> {
+        match self.shape.kind {
+            // Both sides in the time that one of the others takes to begin.
+            Kind::Sparse if self.is_large() => vec![Method::Trw],
+            Kind::Sparse => vec![Method::MeanField, Method::Trw],
+            Kind::Tables => vec![Method::MeanField, Method::Wmb],
+            Kind::Dense if self.ends_within(Method::Quantum, QUICK.1) => {
+                vec![Method::MeanField, Method::Quantum]
+            }
+            Kind::Dense => vec![Method::MeanField, Method::Trw],
+        }
+    }
+
+    /// The methods that pay, in order. The last one is that which gains most from time for models of this kind, and gets more than half of
+    /// it: with twice the time `auto` is then not behind that method alone.
+    pub(super) fn all(&self) -> Vec<Step> {
+        let d = self.shape.d;
+        let steps = match self.shape.kind {
+            Kind::Sparse if self.is_large() => vec![
+                (true, (Method::Bethe, 0.2)),
+                (true, (Method::Wmb, 0.85)),
+                (true, (Method::MeanField, 1.0)),
+            ],
+            Kind::Sparse => vec![
+                (true, (Method::Bethe, 0.1)),
+                (true, (Method::MeanField, 0.12)),
+                // Strips are best at low temperatures, mini-buckets at high ones.
+                (true, (Method::Combined, 0.35)),
+                (true, (Method::Wmb, 1.0)),
+            ],
+            Kind::Dense if d <= BRANCH_SPINS => vec![
+                (true, (Method::Bethe, 0.1)),
+                (true, (Method::MeanField, 0.05)),
+                (true, (Method::Combined, 0.1)),
+                (true, (Method::Branch, 1.0)),
+            ],
+            // The combined bound begins with the quantum bound.
+            Kind::Dense if d <= COMBINED_SPINS => vec![
+                (true, (Method::MeanField, 0.12)),
+                (true, (Method::Bethe, 0.1)),
+                (true, (Method::Combined, 1.0)),
+            ],
+            Kind::Dense => vec![
+                (true, (Method::MeanField, 0.12)),
+                (true, (Method::Bethe, 0.1)),
+                (true, (Method::Quantum, 0.7)),
+                (true, (Method::Trw, 1.0)),
+            ],
+            Kind::Tables => vec![
+                (true, (Method::MeanField, 0.15)),
+                (self.ends_within(Method::Quantum, 0.2 * self.left), (Method::Quantum, 0.2)),
+                (true, (Method::Wmb, 1.0)),
+            ],
+        };
+        steps.into_iter().filter(|(pays, _)| *pays).map(|(_, step)| step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(kind: Kind, d: usize) -> Shape {
+        let edges = if kind == Kind::Dense { d * (d - 1) / 2 } else { 2 * d };
+        Shape { kind, d, edges, entries: 4.0 * edges as f64, features: Some(d + 1) }
+    }
+
+    #[test]
+    fn one_method_gets_more_than_half_of_the_time_whatever_the_model() {
+        for limit in [0.5, 10.0, 1e4] {
+            let settings = Settings::default().with_time_limit(Some(limit));
+            for kind in [Kind::Sparse, Kind::Dense, Kind::Tables] {
+                for d in [5, 50, 200, 1000, 10_000, 1_000_000] {
+                    let steps = Steps::new(shape(kind, d), &settings).all();
+                    let mut left = 1.0;
+                    let mut most: f64 = 0.0;
+                    for (_, share) in &steps {
+                        most = most.max(share * left);
+                        left *= 1.0 - share;
+                    }
+                    assert!(most > 0.5, "{kind:?} {d} {limit}: {steps:?}");
+                    assert_eq!(left, 0.0, "time would be left over: {steps:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_sparse_models_are_left_to_mini_buckets() {
+        let settings = Settings::default().with_time_limit(Some(10.0));
+        let is_large = |d| Steps::new(shape(Kind::Sparse, d), &settings).is_large();
+        assert!(!is_large(1000) && is_large(100_000_000));
+    }
+}
