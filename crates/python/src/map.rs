@@ -39,7 +39,8 @@ pub(crate) fn map<'py>(
         let close = cuts.is_none() && features.is_none();
         let features = features.map_or(Ok(FeatureSpec::Default), str::parse)?;
         let cuts = cuts.map_or(Ok(Cuts::None), str::parse)?;
-        Ok(MapRequest { features, cuts, close, settings, path: model.path.clone() })
+        let path = model.path.clone();
+        Ok(MapRequest { features, cuts, close, settings, path, ..MapRequest::default() })
     };
     let request = resolve().map_err(|error| to_py(py, error))?;
     let is_long = model.inner.d() > SHORT_SPINS || request.features != FeatureSpec::Default;

@@ -17,9 +17,10 @@ use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
 use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
-Unless --cuts, --features or --certificate asks for one relaxation, whatever closes the gap is tried: exact elimination,
+Unless --cuts or --features asks for one relaxation, whatever closes the gap is tried: exact elimination,
 branch and bound with triangle cuts, mini-buckets for tables, and the integrality of integer data. The assignment is
-in the file's own letters: -1 and +1 for spins and sides of a cut, 0 and 1 for QUBOs, else states.
+in the file's own letters: -1 and +1 for spins and sides of a cut, 0 and 1 for QUBOs, else states. A certificate
+proves the bound as it is before integrality rounds it.
 The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that
 hold a minimised energy E (then the energy and its lower bound are printed as well).
 
@@ -62,7 +63,8 @@ impl Args {
         let request = MapRequest {
             features: self.features.clone().unwrap_or_default(),
             cuts: self.cuts.unwrap_or_default(),
-            close: self.cuts.is_none() && self.features.is_none() && self.certificate.is_none(),
+            close: self.cuts.is_none() && self.features.is_none(),
+            want_certificate: self.certificate.is_some(),
             settings: run.settings.clone().with_tol(self.tol),
             path: Some(self.model.name()),
         };

@@ -15,11 +15,15 @@ pub(crate) struct Peak {
     pub(crate) states: Vec<u32>,
     /// Proved bound on f, its uncertainty included.
     pub(crate) upper: f64,
+    /// The order of all variables, when it is one of the model as it was given.
+    pub(crate) order: Option<Vec<u32>>,
 }
 
 /// A maximisation that is planned and not begun.
 pub(crate) struct PreparedPeak {
     planned: Planned,
+    /// Variables of the model as it was given.
+    d: usize,
     /// What it will take.
     pub(crate) cost: Cost,
 }
@@ -33,7 +37,7 @@ impl PreparedPeak {
         let stop = &mut || monitor.interrupted().is_some();
         let planned = Planned::new(tables, None, settings.seed, stop)?;
         let cost = planned.cost(Wanted::MAXIMUM);
-        Ok(PreparedPeak { planned, cost })
+        Ok(PreparedPeak { planned, d: tables.d(), cost })
     }
 
     /// Whether no state has positive weight: hard zeros alone show it.
@@ -59,6 +63,8 @@ impl PreparedPeak {
         }
         let constant = Interval::point(model.constant()) + Interval::point(model.uncertainty());
         let upper = (Interval::point(best.upper) + constant).hi;
-        Ok(Peak { states: reduction.restore(&best.states), upper })
+        let order = reduction.restore_order(&plan.order);
+        let order = (order.len() == self.d).then_some(order);
+        Ok(Peak { states: reduction.restore(&best.states), upper, order })
     }
 }

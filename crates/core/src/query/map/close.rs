@@ -5,10 +5,10 @@ use super::lattice::Lattice;
 use super::record::{Answer, Proof, entry_bound, record, value_of};
 use super::report::{MapReport, MapRequest, answer};
 use super::{Cuts, Map};
-use crate::certify::Certificate;
+use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
-use crate::exact::PreparedPeak;
+use crate::exact::{self, PreparedPeak};
 use crate::features::FeatureSpec;
 use crate::model::{FactorModel, Model, Polynomial, Source};
 use crate::observer::{Monitor, Observer};
@@ -35,6 +35,8 @@ const SEARCH_VISITS: u64 = 30_000_000;
 const DENSE: (usize, usize) = (64, 40);
 /// Spins up to which a relaxation or an elimination is tried: beyond, plans and tables alone take longer than a search.
 const MOST_RELAXED: usize = 200_000;
+/// Share of the time that is kept for the verification of a tree whose certificate is wanted.
+const PROOF_SHARE: f64 = 0.25;
 /// Temperatures of mini-buckets, in units of the mean spread of a table.
 const TEMPERATURES: [f64; 3] = [0.1, 0.01, 0.001];
 
@@ -57,7 +59,7 @@ pub(super) fn map(model: &Model, request: &MapRequest, observer: &mut dyn Observ
                 return Err(Error::NotApplicable("no state has positive weight".into()));
             }
             match work.eliminated(&tables)? {
-                Some(found) => (found, None),
+                Some(found) => found,
                 None => work.bounded(&tables)?,
             }
         }
@@ -94,8 +96,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The maximum by elimination, when that fits the limits.
-    fn eliminated(&mut self, tables: &FactorModel) -> Result<Option<Answer>> {
+    /// The maximum by elimination, when that fits the limits and has a certificate if one is wanted.
+    fn eliminated(&mut self, tables: &FactorModel) -> Result<Option<(Answer, Option<Certificate>)>> {
         let share = PLANNING_SHARE * self.ends.seconds_left();
         let planning = self.settings.for_part(&self.ends, Some(share));
         let prepared =
@@ -110,11 +112,47 @@ impl Work<'_> {
         let mut monitor = Monitor::new(&self.settings, usize::MAX, self.observer);
         match prepared.run(&self.settings, &mut monitor) {
             Ok(peak) => {
+                let certificate = match (self.request.want_certificate, &peak.order) {
+                    (false, _) => None,
+                    (true, None) => return Ok(None),
+                    (true, Some(order)) => match self.proof_of_elimination(tables, order, &peak.states) {
+                        None => return Ok(None),
+                        found => found,
+                    },
+                };
                 let upper = Some(peak.upper);
-                Ok(Some(Answer::new(upper, Proof::Elimination, peak.states, Status::Converged)))
+                let answer = Answer::new(upper, Proof::Elimination, peak.states, Status::Converged);
+                Ok(Some((answer, certificate)))
             }
             Err(Error::Interrupted(_) | Error::Memory { .. }) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Elimination along an order as a certificate, `None` when it would be too large to be checked.
+    fn proof_of_elimination(
+        &self,
+        tables: &FactorModel,
+        order: &[u32],
+        states: &[u32],
+    ) -> Option<Certificate> {
+        let form = match self.model.source() {
+            Source::Factors(_) => Form::Tables(exact::proof(tables, order)),
+            Source::Polynomial(_) => {
+                Form::Elimination { polynomial: self.model.polynomial().ok()?, order: order.to_vec() }
+            }
+        };
+        let certificate = certificate_of(form, self.witness(states));
+        certificate.verify_model(self.model).is_ok().then_some(certificate)
+    }
+
+    /// One assignment of the free variables as a lower bound.
+    fn witness(&self, states: &[u32]) -> Witness {
+        match self.model.source() {
+            Source::Factors(_) => Witness::States { states: states.to_vec() },
+            Source::Polynomial(_) => {
+                Witness::Point { spins: states.iter().map(|&s| if s == 1 { 1 } else { -1 }).collect() }
+            }
         }
     }
 
@@ -129,7 +167,7 @@ impl Work<'_> {
         let f = if is_polynomial { self.model.polynomial().ok() } else { None };
         match &f {
             Some(f) => self.polynomial(f, Some(tables)),
-            None => Ok((self.bucketed(tables)?, None)),
+            None => self.bucketed(tables),
         }
     }
 
@@ -139,14 +177,14 @@ impl Work<'_> {
         tables: Option<&FactorModel>,
     ) -> Result<(Answer, Option<Certificate>)> {
         if f.as_ising().is_some() && f.d() <= branch::MOST_SPINS {
-            return Ok((self.branched(f)?, None));
+            return self.branched(f);
         }
         // More monomials than a moment matrix can hold, and nobody asked for them by name.
         let is_default = self.request.features == FeatureSpec::Default;
         if f.as_ising().is_none() && is_default && self.request.features.resolve(f).is_err() {
             let own = if tables.is_none() { Some(self.model.factors()?) } else { None };
             if let Some(tables) = tables.or(own.as_ref()) {
-                return Ok((self.bucketed(tables)?, None));
+                return self.bucketed(tables);
             }
         }
         self.relaxed(f, tables)
@@ -157,24 +195,29 @@ impl Work<'_> {
         self.settings.for_part(&self.ends, Some(share))
     }
 
-    fn branched(&mut self, f: &Polynomial) -> Result<Answer> {
-        let Some(ising) = f.as_ising() else { return Err(Error::NotApplicable("not pairwise".into())) };
+    fn branched(&mut self, f: &Polynomial) -> Result<(Answer, Option<Certificate>)> {
         let brief = self.search_settings();
         let mut monitor = Monitor::new(&brief, usize::MAX, self.observer);
         let effort = Effort { visits: SEARCH_VISITS, ..Effort::full(&self.settings) };
         let start = best_spins(f, &[], effort, &mut monitor);
         let coefficients = Certificate::of_coefficients(f, 0.0, true, false);
         let known = coefficients.verify(f).map_or(f64::INFINITY, |b| b.phi());
+        let keeps = self.request.want_certificate;
         let mut monitor = Monitor::new(&self.settings, usize::MAX, self.observer);
-        let found = branch::run(f, ising, start, known, &self.settings, &mut monitor)?;
-        let Branching { upper, assignment, nodes, stop } = found;
+        if keeps && let Some(left) = monitor.seconds_left() {
+            // Every leaf is verified once more at the end.
+            monitor.reserve_seconds(PROOF_SHARE * left);
+        }
+        let found = branch::run(f, start, known, keeps, &self.settings, &mut monitor)?;
+        let Branching { upper, assignment, nodes, stop, certificate } = found;
         let states = assignment.iter().map(|&x| u32::from(x > 0)).collect();
         let upper = Some(upper).filter(|u| u.is_finite());
-        Ok(Answer {
+        let answer = Answer {
             nodes: Some(nodes),
             iterations: nodes,
             ..Answer::new(upper, Proof::Branching, states, stop.into())
-        })
+        };
+        Ok((answer, certificate))
     }
 
     /// The best assignment of a very large model, and what the coefficients prove.
@@ -206,33 +249,42 @@ impl Work<'_> {
             && f.as_ising().is_none()
             && found.stop != StopReason::Cancelled
         {
-            let buckets = self.bucket_bound(tables)?;
+            let (buckets, proof) = self.bucket_bound(tables)?;
             if buckets < result.upper.unwrap_or(f64::INFINITY) {
                 (result.upper, result.proof, result.relaxation_gap) =
                     (Some(buckets), Proof::MiniBuckets, None);
-                certificate = None;
+                certificate = proof.map(|form| certificate_of(form, self.witness(&result.states)));
             }
         }
         Ok((result, certificate))
     }
 
-    fn bucketed(&mut self, tables: &FactorModel) -> Result<Answer> {
+    fn bucketed(&mut self, tables: &FactorModel) -> Result<(Answer, Option<Certificate>)> {
         let brief = self.search_settings();
         let mut monitor = Monitor::new(&brief, usize::MAX, self.observer);
         let entries = entry_bound(self.model)?;
         let effort = Effort { enough: entries - self.settings.tol * entries.abs(), ..Effort::full(&brief) };
         let found = best_states(tables, &[], effort, &mut monitor);
-        if found.value >= effort.enough {
-            return Ok(Answer::new(Some(entries), Proof::Coefficients, found.states, Status::Converged));
+        if found.value >= effort.enough && !self.request.want_certificate {
+            let answer = Answer::new(Some(entries), Proof::Coefficients, found.states, Status::Converged);
+            return Ok((answer, None));
         }
-        let upper = Some(self.bucket_bound(tables)?).filter(|u| u.is_finite());
+        let (upper, form) = self.bucket_bound(tables)?;
+        let upper = Some(upper).filter(|u| u.is_finite());
         let stop = self.ends.stop().map_or(Status::Stalled, Status::from);
-        Ok(Answer::new(upper, Proof::MiniBuckets, found.states, stop))
+        let is_state = tables.value_of(&found.states).is_finite();
+        let certificate = form.map(|form| {
+            let mut certificate = certificate_of(form, self.witness(&found.states));
+            certificate.witness = certificate.witness.filter(|_| is_state);
+            certificate
+        });
+        Ok((Answer::new(upper, Proof::MiniBuckets, found.states, stop), certificate))
     }
 
-    /// `max f <= eps log Z` at any temperature, by weighted mini-buckets at a few low ones.
-    fn bucket_bound(&mut self, tables: &FactorModel) -> Result<f64> {
-        let mut best = f64::INFINITY;
+    /// `max f <= eps log Z` at any temperature, by weighted mini-buckets at a few low ones; the same mini-buckets at
+    /// temperature 0 are the proof.
+    fn bucket_bound(&mut self, tables: &FactorModel) -> Result<(f64, Option<Form>)> {
+        let (mut best, mut proof) = (f64::INFINITY, None);
         for (done, temperature) in TEMPERATURES.into_iter().enumerate() {
             if self.ends.stop().is_some() {
                 break;
@@ -249,8 +301,17 @@ impl Work<'_> {
                 other => other?,
             };
             best = best.min(report.record.best.log_z.upper.unwrap_or(f64::INFINITY));
+            let certificate =
+                report.bracket_certificate().map(|c| Certificate { eps: 0.0, witness: None, ..c });
+            if let Some(mut certificate) = certificate.filter(Certificate::is_about_tables)
+                && let Ok(bound) = certificate.verify_tables(tables)
+                && (bound.phi() <= best || proof.is_none())
+            {
+                best = best.min(bound.phi());
+                proof = certificate.components.pop().map(|component| component.form);
+            }
         }
-        Ok(best)
+        Ok((best, proof))
     }
 
     /// Integrality, and the word for how it ended.
@@ -278,6 +339,11 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+fn certificate_of(form: Form, witness: Witness) -> Certificate {
+    let components = vec![Component { weight: 1.0, form }];
+    Certificate { eps: 0.0, slack: Slack::default(), components, witness: Some(witness) }
 }
 
 /// Mean distance of the smallest and the largest finite entry of a table, at least a thousandth.

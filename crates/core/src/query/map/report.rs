@@ -2,7 +2,7 @@
 
 use super::close;
 use super::record::{Answer, MapRecord, Proof, entry_bound, record};
-use crate::certify::Certificate;
+use crate::certify::{Certificate, Limits};
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::model::{Model, Source};
@@ -26,6 +26,8 @@ pub struct MapRequest {
     /// Whether to go on to exact elimination, branching and integrality of the data until the gap is closed or time is up,
     /// in place of the one relaxation that `features` and `cuts` name.
     pub close: bool,
+    /// Whether what closes the gap is to come with a certificate; one relaxation always does.
+    pub want_certificate: bool,
     /// Tolerance and limits.
     pub settings: Settings,
     /// The file as the user named it.
@@ -190,11 +192,10 @@ impl MapReport {
     /// Writes the certificate, with what it claims about `model`, and says whether there was one.
     ///
     /// # Errors
-    /// As [`Certificate::claim`] and [`Certificate::write`].
+    /// As [`Certificate::verify_model`] and [`Certificate::write`].
     pub fn write_certificate(&self, model: &Model, path: &Path) -> Result<bool> {
         let Some(certificate) = &self.certificate else { return Ok(false) };
-        let mut claim = certificate.claim(&model.raised(self.zero_floor)?, model.fixed())?;
-        claim.zero_floor = self.zero_floor;
+        let claim = certificate.verify_model_within(model, self.zero_floor, &Limits::default())?;
         certificate.write(path, &claim)?;
         Ok(true)
     }

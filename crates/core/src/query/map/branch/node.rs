@@ -6,7 +6,8 @@
 
 use super::climb::{Climb, Start};
 use super::descent::improved;
-use crate::certify::Cut;
+use super::proof::Above;
+use crate::certify::{Certificate, CertifiedBound, Component, Cut, Form, Slack};
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::exact::PreparedPeak;
@@ -19,7 +20,7 @@ use crate::relax::cuts::with_cuts;
 use crate::settings::Settings;
 
 /// Free spins up to which a node is solved by elimination.
-const EXACT_SPINS: usize = 18;
+pub(super) const EXACT_SPINS: usize = 18;
 /// Relative gap to which the diagonal is found.
 const DIAGONAL_TOL: f64 = 1e-4;
 
@@ -30,14 +31,14 @@ pub(super) struct Effort {
     bursts: usize,
     rounds: usize,
     steps: usize,
-    /// A burst that closes less than this share of what is missing is the last.
+    /// A burst that gains less than this share of what is missing is the last.
     worthwhile: f64,
 }
 
 /// The root, whose cuts all others inherit.
 pub(super) const ROOT: Effort = Effort { bursts: 10, rounds: 6, steps: 60, worthwhile: 0.03 };
 /// A node below.
-pub(super) const BELOW: Effort = Effort { bursts: 3, rounds: 5, steps: 40, worthwhile: 0.2 };
+pub(super) const BELOW: Effort = Effort { bursts: 2, rounds: 5, steps: 40, worthwhile: 1.0 };
 
 /// Part of the cube.
 pub(super) struct Node {
@@ -50,16 +51,27 @@ pub(super) struct Node {
     pub(super) next: Option<usize>,
     /// An assignment that the relaxation suggests.
     pub(super) candidate: Vec<i8>,
+    pub(super) above: Option<Above>,
+    /// What it proves by itself, with the certificate if that is wanted.
+    pub(super) own: (f64, Option<Certificate>),
 }
 
 impl Node {
+    /// About what it takes while it waits.
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.fixed.len() as u64 + self.start.as_ref().map_or(0, Start::bytes)
+    }
+
     /// The two halves, with `next` fixed.
-    pub(super) fn halves(&self, next: usize) -> [Part; 2] {
+    ///
+    /// `number` is its own.
+    pub(super) fn halves(&self, number: usize, next: usize) -> [Part; 2] {
         let column = 1 + self.fixed[..next].iter().filter(|s| s.is_none()).count();
         [1, -1].map(|spin| {
             let mut fixed = self.fixed.clone();
             fixed[next] = Some(spin);
-            Part { fixed, start: self.start.as_ref().map(|s| s.fixed(column, spin)), known: self.bound }
+            let start = self.start.as_ref().map(|s| s.fixed(column, spin));
+            Part { fixed, start, known: self.bound, above: Some((number, next, spin)) }
         })
     }
 }
@@ -70,17 +82,26 @@ pub(super) struct Part {
     pub(super) start: Option<Start>,
     /// A bound.
     pub(super) known: f64,
+    pub(super) above: Option<Above>,
 }
 
-/// Bounds one node; a bound below `goal` is enough.
-pub(super) fn examine(
-    f: &Polynomial,
-    Part { fixed, start, known }: Part,
-    goal: f64,
-    effort: Effort,
-    settings: &Settings,
-    deadline: &Deadline,
-) -> Result<Node> {
+/// What a node is to reach, and with what.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    /// A bound below this is enough.
+    pub(super) goal: f64,
+    pub(super) effort: Effort,
+    /// Whether certificates are kept.
+    pub(super) keeps: bool,
+    /// Free spins up to which a node is solved by elimination.
+    pub(super) exact_spins: usize,
+    pub(super) settings: &'a Settings,
+}
+
+/// Bounds one node.
+pub(super) fn examine(f: &Polynomial, part: Part, task: Task<'_>, deadline: &Deadline) -> Result<Node> {
+    let Part { fixed, start, known, above } = part;
+    let settings = task.settings;
     let part = f.condition(&fixed)?;
     let free: Vec<usize> = (0..fixed.len()).filter(|&i| fixed[i].is_none()).collect();
     let own = settings.for_part(deadline, None);
@@ -91,40 +112,52 @@ pub(super) fn examine(
         free.iter().enumerate().for_each(|(k, &i)| x[i] = inside(k));
         x
     };
-    if free.len() <= EXACT_SPINS {
+    if free.len() <= task.exact_spins {
         let tables = FactorModel::from(&part);
         let peak = PreparedPeak::new(&tables, &own, &mut monitor)?.run(&own, &mut monitor);
         if let Ok(peak) = peak {
             let candidate = spins(&|k| if peak.states[k] == 1 { 1 } else { -1 });
-            return Ok(Node { fixed, bound: peak.upper.min(known), start: None, next: None, candidate });
+            let own = (peak.upper, if task.keeps { summed(&part) } else { None });
+            let bound = peak.upper.min(known);
+            return Ok(Node { fixed, bound, start: None, next: None, candidate, above, own });
         }
     }
     let Some(ising) = part.as_ising() else {
-        return Ok(Node {
-            candidate: spins(&|_| 1),
-            fixed,
-            bound: known,
-            start,
-            next: free.first().copied(),
-        });
+        let (candidate, next, own) = (spins(&|_| 1), free.first().copied(), (f64::INFINITY, None));
+        return Ok(Node { candidate, fixed, bound: known, start, next, above, own });
     };
-    let found = tighten(&part, ising, start.as_ref(), goal, effort, &mut monitor);
+    let found = tighten(&part, ising, (start.as_ref(), known), task, &mut monitor);
     let moment = |k: usize| found.pull.get(k).copied().unwrap_or(0.0);
-    let next = (0..free.len()).min_by(|&a, &b| moment(a).abs().total_cmp(&moment(b).abs()));
+    let next = undecided(ising, &found.pull);
     let suggested: Vec<i8> = (0..free.len()).map(|k| if moment(k) < 0.0 { -1 } else { 1 }).collect();
     let suggested = improved(ising, suggested);
     Ok(Node {
         candidate: spins(&|k| suggested[k]),
-        bound: found.bound.min(known),
+        bound: found.own.0.min(known),
         start: Some(found.end),
         next: next.map(|k| free[k]),
         fixed,
+        above,
+        own: found.own,
     })
+}
+
+/// The spin to fix: the less decided and the stronger its couplings, the more that tells about the others.
+fn undecided(ising: &Ising, pull: &[f64]) -> Option<usize> {
+    let mut strength = vec![0.0; ising.d()];
+    for (i, j, v) in ising.triples() {
+        strength[i] += v.abs();
+        strength[j] += v.abs();
+    }
+    let open = |i: usize| 1.0 - pull.get(i).copied().unwrap_or(0.0).abs();
+    let score = |i: usize| open(i).max(0.0) * strength[i];
+    (0..ising.d()).max_by(|&a, &b| score(a).total_cmp(&score(b)).then(b.cmp(&a)))
 }
 
 /// What rounds of cuts found.
 struct Tightened {
-    bound: f64,
+    /// The best bound, with its certificate if that is wanted.
+    own: (f64, Option<Certificate>),
     end: Start,
     /// Moments of single spins.
     pull: Vec<f64>,
@@ -134,14 +167,13 @@ struct Tightened {
 fn tighten(
     f: &Polynomial,
     ising: &Ising,
-    start: Option<&Start>,
-    goal: f64,
-    effort: Effort,
+    (start, known): (Option<&Start>, f64),
+    Task { goal, effort, keeps, .. }: Task<'_>,
     monitor: &mut Monitor<'_>,
 ) -> Tightened {
     let p = Quadratic::new(ising);
     let mut climb = Climb::new(&p, start, monitor.deadline());
-    let mut bound = f64::INFINITY;
+    let mut own: (f64, Option<Certificate>) = (f64::INFINITY, None);
     for _ in 0..effort.bursts {
         let mut best: Option<Priced> = None;
         for _ in 0..effort.rounds {
@@ -158,15 +190,19 @@ fn tighten(
             }
         }
         let Some(best) = best else { break };
-        let before = bound;
-        bound = bound.min(proved(f, ising, best, goal, monitor));
-        let gain = before - bound;
-        if bound < goal || gain < effort.worthwhile * (bound - goal) || monitor.interrupted().is_some() {
+        let before = own.0.min(known);
+        if let Ok((certificate, bound)) = proved(f, ising, best, goal, monitor)
+            && bound.phi() < own.0
+        {
+            own = (bound.phi(), keeps.then_some(certificate));
+        }
+        let is_slow = before - own.0 < effort.worthwhile * (own.0 - goal);
+        if own.0 < goal || is_slow || monitor.interrupted().is_some() {
             break;
         }
     }
     let pull = (1..p.n()).map(|i| climb.moments().at(0, i)).collect();
-    Tightened { bound, end: climb.end(p.scale), pull }
+    Tightened { own, end: climb.end(p.scale), pull }
 }
 
 /// Cuts with a diagonal that proves about `value`, in units of f.
@@ -177,7 +213,13 @@ struct Priced {
 }
 
 /// The bound that cuts prove, with the diagonal that came with them or, when that is not enough, the best one.
-fn proved(f: &Polynomial, ising: &Ising, priced: Priced, goal: f64, monitor: &mut Monitor<'_>) -> f64 {
+fn proved(
+    f: &Polynomial,
+    ising: &Ising,
+    priced: Priced,
+    goal: f64,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Certificate, CertifiedBound)> {
     let Priced { value, cuts, mut y } = priced;
     if value >= goal
         && let Ok(raised) = with_cuts(ising, &cuts)
@@ -190,5 +232,14 @@ fn proved(f: &Polynomial, ising: &Ising, priced: Priced, goal: f64, monitor: &mu
             y = point.y.iter().map(|v| p.scale * v).collect();
         }
     }
-    prove(f, ising, cuts, &y, 0.0).map_or(f64::INFINITY, |(_, bound)| bound.phi())
+    prove(f, ising, cuts, &y, 0.0)
+}
+
+/// The proof of a small part: itself, summed along an order.
+fn summed(part: &Polynomial) -> Option<Certificate> {
+    let order = (0..part.d() as u32).collect();
+    let form = Form::Elimination { polynomial: part.clone(), order };
+    let components = vec![Component { weight: 1.0, form }];
+    let certificate = Certificate { eps: 0.0, slack: Slack::default(), components, witness: None };
+    certificate.verify(part).is_ok().then_some(certificate)
 }
