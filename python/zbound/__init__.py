@@ -13,6 +13,7 @@ True
 
 from ._zbound import Certificate, Ising, Model, Polynomial, __version__
 from .answers import Exact, Intervals, Kl, KlStep, Map, Samples
+from .bounds import Best, Bounds, History, PairMoments, Step, Trace, Verification
 from .branching import Branching, branch
 from .errors import (
     CertificateError,
@@ -26,14 +27,17 @@ from .errors import (
     StoppedError,
     ZboundError,
 )
+from .files import generate, read, read_bytes
 from .gradient import Gradient, value_and_gradient
 from .interop import from_dimod, from_networkx, from_pgmpy, to_dimod
+from .intervals import marginal_intervals
 from .models import FactorModel, Qubo
 from .progress import Progress
+from .queries import kl, map, sample
 from .rbm import Likelihood, Rbm
-from .results import Best, Bounds, History, PairMoments, Results, Solution, Step, Trace, Verification
+from .results import Results, Solution
 from .scan import Scan, temperature_scan
-from .solve import bound, exact, generate, kl, map, marginal_intervals, read, read_bytes, sample, verify
+from .solve import bound, exact, verify
 from .sweep import Sweep, sweep
 
 __all__ = [

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from typing_extensions import disjoint_base
 
-from .results import Verification
+from .bounds import Verification
 
 __all__ = [
     "Certificate",

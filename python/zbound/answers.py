@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._zbound import Certificate
-from .results import Bounds, PairMoments, dataframe
+from .bounds import Bounds, PairMoments
+from .frames import dataframe
 from .text import interval, rows_of
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any, Callable, Optional
 
 from . import _zbound
 from ._zbound import Model
+from .bounds import Bounds
 from .errors import SettingError
-from .results import Bounds
-from .solve import ModelLike, plain
+from .inputs import ModelLike, plain
 from .tasks import run_all
 
 __all__ = ["Branching", "branch", "run_task"]

@@ -10,7 +10,7 @@ import numpy as np
 from ._zbound import Ising, Model, Polynomial
 from .errors import ModelError, NotApplicableError
 from .models import FactorModel
-from .solve import read_bytes
+from .files import read_bytes
 
 if TYPE_CHECKING:
     import dimod

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._zbound import Ising, Model
 from .errors import ModelError
-from .solve import read_bytes
+from .files import read_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

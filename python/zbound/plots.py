@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Optional
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .results import History, Solution
+    from .bounds import History
+    from .results import Solution
     from .scan import Scan
 
 __all__ = ["bracket", "convergence", "history", "temperature"]

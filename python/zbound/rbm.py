@@ -9,7 +9,8 @@ import numpy as np
 
 from ._zbound import Ising
 from .errors import ModelError
-from .solve import bound, read_bytes
+from .files import read_bytes
+from .solve import bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import plots
 from ._zbound import Certificate, Model, __version__
+from .bounds import Best, Bounds, History, PairMoments, Step, Trace, Verification
+from .frames import dataframe, dataset
 from .text import interval, table
 
 if TYPE_CHECKING:
@@ -19,69 +21,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-__all__ = ["Best", "Bounds", "History", "PairMoments", "Results", "Solution", "Step", "Trace", "Verification"]
-
-
-class Bounds(NamedTuple):
-    """Both sides of an unknown value. `lower` and `upper` are proved; `estimate` is not a bound.
-
-    A side that is not known is None.
-    """
-
-    lower: Optional[float]
-    upper: Optional[float]
-    estimate: Optional[float] = None
-
-
-class PairMoments(NamedTuple):
-    """E[x_i x_j]: `values[k]` belongs to the pair `edges[k] = (i, j)`."""
-
-    edges: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-
-class Step(NamedTuple):
-    """One greedy step: the feature added and the certified bound on phi after it."""
-
-    feature: tuple[int, ...]
-    phi_upper: Optional[float]
-
-
-class Trace(NamedTuple):
-    """Values on phi along the iterations, in plain floating point (NaN where not computed)."""
-
-    iteration: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    seconds: NDArray[np.float64]
-    eigendecompositions: NDArray[np.float64]
-
-
-class History(NamedTuple):
-    """How the proved bracket on eps log Z shrank, one entry per improvement; a side that was open is NaN."""
-
-    seconds: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-
-
-class Best(NamedTuple):
-    """The best certified sides over several methods, and the methods behind them."""
-
-    log_z: Bounds
-    phi: Bounds
-    lower_method: Optional[str]
-    upper_method: Optional[str]
-    estimate: Optional[float] = None
-    estimate_method: Optional[str] = None
-
-
-class Verification(NamedTuple):
-    """What a certificate proves about a model."""
-
-    eps: float
-    phi: Bounds
-    log_z: Bounds
+__all__ = ["Results", "Solution"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +57,10 @@ class Solution:
     def __repr__(self) -> str:
         gap = "" if self.relaxation_gap is None else f", gap={self.relaxation_gap:.1e}"
         what = "log_z" if self.eps == 1.0 else "eps_log_z"
+        estimate = self.log_z.estimate
+        guess = "" if self.certified or estimate is None else f", estimate={estimate:.7g}"
         return (
-            f"Solution({self.method!r}, {what}={interval(*self.log_z[:2])}, status={self.status!r}, "
+            f"Solution({self.method!r}, {what}={interval(*self.log_z[:2])}{guess}, status={self.status!r}, "
             f"certified={self.certified}{gap}, iterations={self.iterations}, seconds={self.seconds:.3g})"
         )
 
@@ -346,26 +288,3 @@ def verify_with(certificate: Certificate, model: Model) -> Verification:
     """What `certificate` proves about `model`."""
     eps, phi, log_z = certificate._verify(model)
     return Verification(eps, Bounds(*phi), Bounds(*log_z))
-
-
-def dataframe(records: list[dict[str, Any]]) -> pandas.DataFrame:
-    """A table with one row per record."""
-    import pandas
-
-    return pandas.DataFrame.from_records(records)
-
-
-def dataset(records: list[dict[str, Any]], dimension: str) -> xarray.Dataset:
-    """The same table as arrays over one dimension; an unknown number is NaN."""
-    import xarray
-
-    def column(name: str) -> Any:
-        values = [record[name] for record in records]
-        numeric = all(value is None or isinstance(value, (bool, int, float)) for value in values)
-        if numeric and any(value is not None for value in values):
-            return np.array([np.nan if value is None else value for value in values])
-        return np.array(["" if value is None else str(value) for value in values])
-
-    names = list(records[0]) if records else [dimension]
-    data = {name: (dimension, column(name)) for name in names if name != dimension}
-    return xarray.Dataset(data, coords={dimension: (dimension, column(dimension))})

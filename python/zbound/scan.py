@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _zbound, plots
+from .frames import dataframe, dataset
+from .inputs import ModelLike, plain
 from .progress import ProgressLike, Watcher
-from .results import dataframe, dataset
-from .solve import ModelLike, plain
 
 if TYPE_CHECKING:
     import pandas

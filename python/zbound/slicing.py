@@ -13,7 +13,7 @@ import numpy as np
 from . import _zbound
 from ._zbound import Model
 from .answers import Exact
-from .results import Bounds, PairMoments
+from .bounds import Bounds, PairMoments
 from .tasks import run_all
 
 __all__ = ["run_slice", "sliced"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 from . import _zbound
 from ._zbound import Model
 from .errors import SettingError
-from .results import dataframe
-from .solve import feature_spec
+from .frames import dataframe
+from .inputs import feature_spec
 
 if TYPE_CHECKING:
     import pandas

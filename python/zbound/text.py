@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 if TYPE_CHECKING:
-    from .results import Bounds, Solution
+    from .bounds import Bounds
+    from .results import Solution
 
 __all__ = ["interval", "outward", "rows_of", "table"]
 

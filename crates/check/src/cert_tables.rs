@@ -1,6 +1,6 @@
 //! Proofs about tables in the certificate file.
 
-use crate::cert::Floats;
+use crate::cert_read::Floats;
 use crate::json::Json;
 use crate::require;
 

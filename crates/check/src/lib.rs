@@ -7,6 +7,7 @@ mod bethe;
 mod blocks;
 mod bounds;
 mod cert;
+mod cert_read;
 mod cert_tables;
 mod cost;
 mod evidence;
@@ -16,6 +17,7 @@ mod json;
 mod layer;
 mod limits;
 mod model;
+mod model_file;
 mod soft;
 mod sparse;
 mod spectrum;
@@ -88,8 +90,8 @@ pub fn check(model_path: &str, text: &str, certificate: &[u8]) -> Result<String,
 /// # Errors
 /// As [`check`]; a certificate about other evidence; work beyond the limits.
 pub fn check_with(request: &Request<'_>) -> Result<String, Refusal> {
-    let certificate = cert::parse(request.certificate).map_err(Refusal::Certificate)?;
-    let file = model::read(request.model_path, request.model).map_err(Refusal::Model)?;
+    let certificate = cert_read::parse(request.certificate).map_err(Refusal::Certificate)?;
+    let file = model_file::read(request.model_path, request.model).map_err(Refusal::Model)?;
     let evidence = request.evidence.map_or(Ok(Vec::new()), |text| evidence::read(text, &file.states));
     let evidence = evidence.map_err(Refusal::Evidence)?;
     let mut named = certificate.evidence.clone();
@@ -109,7 +111,7 @@ pub fn check_with(request: &Request<'_>) -> Result<String, Refusal> {
 /// Re-derives every claimed bound; the line for stdout.
 fn confirm(
     c: &cert::Certificate,
-    file: &model::File,
+    file: &model_file::File,
     evidence: &[(usize, usize)],
     limits: &Limits,
 ) -> Result<String, Stop> {

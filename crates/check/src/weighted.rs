@@ -35,12 +35,13 @@ enum Item {
     Shift(usize, f64),
 }
 
-/// States that are left after the removals, which are replayed one by one, and within `allowed`.
+/// States that are left after the removals, which are replayed one by one, and within `allowed`; none when a variable has no
+/// state left.
 fn remaining(
     model: &Tables<'_>,
     removals: &[Removal],
     allowed: Option<&Vec<Vec<usize>>>,
-) -> Result<Vec<Vec<u32>>, String> {
+) -> Result<Option<Vec<Vec<u32>>>, String> {
     let mut left: Vec<Vec<u32>> = model.states.iter().map(|&q| (0..q as u32).collect()).collect();
     for r in removals {
         let wrong =
@@ -62,8 +63,7 @@ fn remaining(
             own.retain(|s| list.binary_search(&(*s as usize)).is_ok());
         }
     }
-    require(left.iter().all(|s| !s.is_empty()), "a variable has no state left")?;
-    Ok(left)
+    Ok(if left.iter().all(|s| !s.is_empty()) { Some(left) } else { None })
 }
 
 /// Mini-buckets with their contents and cliques (variable summed out first), and what they cost.
@@ -171,7 +171,7 @@ fn rules(e: &Elimination, eps: f64, side: Side) -> Result<Vec<Rule>, String> {
     Ok(rules)
 }
 
-/// Encloses what the elimination proves about eps log Z.
+/// Encloses what the elimination proves about eps log Z; -inf from above when it shows that every weight is zero.
 pub(crate) fn replay(
     model: &Tables<'_>,
     e: &Elimination,
@@ -182,7 +182,16 @@ pub(crate) fn replay(
 ) -> Result<Interval, Stop> {
     let size = |r: &Removal| model.factors.get(r.factor).map_or(0.0, |f| 4.0 * f.values.len() as f64);
     limits.allow(Cost { work: e.removals.iter().map(size).sum(), memory: 0.0 })?;
-    let left = remaining(model, &e.removals, allowed)?;
+    let nothing = |why: &str| match side {
+        Side::Upper => Ok(at(f64::NEG_INFINITY)),
+        Side::Lower => Err(Stop::from(why)),
+    };
+    let Some(left) = remaining(model, &e.removals, allowed)? else {
+        return nothing("a variable has no state left");
+    };
+    if model.constant.hi == f64::NEG_INFINITY {
+        return nothing("the weight of every state is zero");
+    }
     let plan = plan(model, e, &left)?;
     limits.allow(plan.cost)?;
     let rules = rules(e, eps, side)?;
@@ -191,7 +200,10 @@ pub(crate) fn replay(
     let mut errors = 0.0;
     let mut messages: Vec<Option<Table>> = Vec::new();
     for (c, &rule) in rules.iter().enumerate() {
-        let (top, message) = send(model, e, &left, (&plan.cliques[c], &plan.items[c]), rule, &mut messages)?;
+        let part = (&plan.cliques[c][..], &plan.items[c][..]);
+        let Some((top, message)) = send(model, e, &left, part, rule, &mut messages)? else {
+            return nothing("a message is zero everywhere");
+        };
         total.add(top);
         if message.scope.is_empty() {
             total.add(message.values[0]);
@@ -205,7 +217,7 @@ pub(crate) fn replay(
     Ok(model.constant + total.total() + Interval { lo: -errors, hi: errors })
 }
 
-/// The message of a mini-bucket less its largest entry, and that entry.
+/// The message of a mini-bucket less its largest entry, and that entry; none when it is zero everywhere.
 fn send(
     model: &Tables<'_>,
     e: &Elimination,
@@ -213,7 +225,7 @@ fn send(
     (clique, items): (&[u32], &[Item]),
     rule: Rule,
     messages: &mut [Option<Table>],
-) -> Result<(f64, Table), String> {
+) -> Result<Option<(f64, Table)>, String> {
     let sizes = shape(clique, left);
     let mut theta = Sum::new(sizes.iter().product(), items.len());
     let (mut error, mut size) = (0.0, 0.0);
@@ -243,12 +255,14 @@ fn send(
     let mut values: Vec<f64> =
         theta.total().chunks_exact(sizes[0]).map(|states| soft(states, rule)).collect();
     let top = largest(&values);
-    require(top > f64::NEG_INFINITY, "a message is zero everywhere")?;
+    if top == f64::NEG_INFINITY {
+        return Ok(None);
+    }
     values.iter_mut().for_each(|v| *v -= top);
     let sums = f64::EPSILON * ((sum_roundings(items.len()) + 3.0) * size + size_of(&values));
     let error = error + sums + soft_error(sizes[0], rule, size);
     require(error.is_finite(), "the errors are out of range")?;
-    Ok((top, Table::new(clique[1..].to_vec(), values, error)))
+    Ok(Some((top, Table::new(clique[1..].to_vec(), values, error))))
 }
 
 /// A plain elimination of tables along an order: the case of one mini-bucket a variable.

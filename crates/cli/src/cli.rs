@@ -7,6 +7,7 @@ use crate::commands::{
 #[cfg(feature = "figures")]
 use crate::commands::{plot, reproduce};
 use anyhow::Result;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::time::Instant;
 
@@ -92,6 +93,22 @@ enum Command {
 }
 
 impl Cli {
+    /// The arguments of the process; what is wrong with them is printed and ends it.
+    pub(crate) fn from_arguments() -> Self {
+        Cli::try_parse().unwrap_or_else(|mut error| {
+            if error.kind() == ErrorKind::UnknownArgument
+                && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
+            {
+                // No file is called like an option: the tip how to pass one would only hide the mistake.
+                tips.retain(|tip| !tip.to_string().starts_with("to pass"));
+                if !tips.is_empty() {
+                    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+                }
+            }
+            error.exit()
+        })
+    }
+
     /// Runs the command in a process that began at `start`; `Ok` is the exit code.
     pub(crate) fn run(self, start: Instant) -> Result<u8> {
         match self.command {

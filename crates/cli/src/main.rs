@@ -22,14 +22,13 @@ mod sweep;
 mod table;
 mod uai;
 
-use clap::Parser as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
     // Time limits count from here, reading included.
     let start = Instant::now();
-    match cli::Cli::parse().run(start) {
+    match cli::Cli::from_arguments().run(start) {
         Ok(code) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -3,10 +3,12 @@
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use zbound::record::{BoundRecord, Bracket, MethodRecord};
+use zbound::{Alphabet, Model};
 use zbound_bench::duration;
 
-/// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances of a wide table.
-pub(crate) fn render(record: &BoundRecord, exact: Option<f64>, wide: bool) -> String {
+/// The text of `zbound bound`. `exact` is eps log Z when it is known, for the column of distances of a wide table; `model` says in which letters
+/// a state is written.
+pub(crate) fn render(record: &BoundRecord, model: Option<&Model>, exact: Option<f64>, wide: bool) -> String {
     let decimals = decimals(record);
     let mut text = methods_table(record, exact, decimals, wide).trim_fmt();
     text.push('\n');
@@ -14,7 +16,7 @@ pub(crate) fn render(record: &BoundRecord, exact: Option<f64>, wide: bool) -> St
     if let Some(advice) = &record.advice {
         text += &format!("{advice}\n");
     }
-    text += &answers(record);
+    text += &answers(record, model);
     text + &headline(record, decimals) + "\n"
 }
 
@@ -22,7 +24,7 @@ pub(crate) fn render(record: &BoundRecord, exact: Option<f64>, wide: bool) -> St
 const SHOWN_VARIABLES: usize = 60;
 
 /// What exact inference found besides log Z.
-fn answers(record: &BoundRecord) -> String {
+fn answers(record: &BoundRecord, model: Option<&Model>) -> String {
     let mut text = String::new();
     let Some(exact) = record.results.iter().find(|r| r.entropy.is_some() || r.max_f.is_some()) else {
         return text;
@@ -30,8 +32,14 @@ fn answers(record: &BoundRecord) -> String {
     if let Some(value) = exact.max_f {
         text += &format!("max f = {value}");
         if let Some(state) = exact.argmax.as_ref().filter(|s| s.len() <= SHOWN_VARIABLES) {
-            let state: Vec<String> = state.iter().map(i64::to_string).collect();
-            text += &format!(" at {}", state.join(" "));
+            // Records have spins for variables of two states, whatever the file calls them.
+            let bits = model.filter(|model| model.alphabet != Alphabet::Spins);
+            let letter = |(i, &v): (usize, &i64)| match bits {
+                Some(model) if model.cardinality(i) == 2 => i64::from(v > 0).to_string(),
+                _ => v.to_string(),
+            };
+            let letters: Vec<String> = state.iter().enumerate().map(letter).collect();
+            text += &format!(" at {}", letters.join(" "));
         }
         text.push('\n');
     }
@@ -51,7 +59,14 @@ fn notes(record: &BoundRecord) -> String {
             None => notes.push((reason, vec![result.method.name()])),
         }
     }
-    notes.iter().map(|(reason, methods)| format!("{}: {reason}\n", methods.join(", "))).collect()
+    let line = |(reason, methods): &(&str, Vec<&str>)| match methods[..] {
+        // A sentence whose subject is the method needs no name before it.
+        [name] if reason.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')) => {
+            format!("{reason}\n")
+        }
+        _ => format!("{}: {reason}\n", methods.join(", ")),
+    };
+    notes.iter().map(line).collect()
 }
 
 /// `lower <= log Z <= upper`, rounded outward.
@@ -98,7 +113,7 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize, wide
 }
 
 /// A distance in a few characters.
-fn short(gap: f64) -> String {
+pub(crate) fn short(gap: f64) -> String {
     match gap {
         0.0 => "0".to_owned(),
         gap if (1e-2..1e6).contains(&gap) => format!("{gap:.3}"),

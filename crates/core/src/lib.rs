@@ -39,7 +39,7 @@
 //! | [`relax`] | one folder per bound |
 //! | [`exact`] | enumeration and elimination: the oracles |
 //! | [`search`] | good assignments |
-//! | [`query`] | maxima, divergences, marginals |
+//! | [`query`] | maxima, branching, divergences, marginals, samples, estimates |
 //! | [`run`], [`record`] | the driver that the command line and Python call, and its one result document |
 //! | [`sweep`] | grids of random instances and methods |
 //! | [`certify`] | **the trusted part**: interval arithmetic, one file per closed form, the file format |

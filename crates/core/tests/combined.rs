@@ -243,7 +243,7 @@ fn more_features_never_give_a_worse_bound() {
 
 #[test]
 fn sparse_graphs_are_solved_on_chordal_cliques() {
-    let spec = GenerateSpec { family: Family::TrwMixed, graph: Graph::Grid, d: 49, w: 1.0, seed: 3 };
+    let spec = GenerateSpec { family: Family::TrwMixed, graph: Graph::Grid, d: 36, w: 1.0, seed: 3 };
     let model = generate(&spec).unwrap();
     let problem = problem(&model, 1.0);
     let trw = upper(&Trw.solve(&problem, &Settings::default()).unwrap());
@@ -251,10 +251,31 @@ fn sparse_graphs_are_solved_on_chordal_cliques() {
     let exact = zbound::exact::exact(&Model::from(model), 1.0, &Settings::default(), &mut Silent).unwrap();
     let phi = exact.phi_bounds.0;
     let bound = upper(&solution);
-    println!("7 x 7 grid: {} <= {bound} ({:?}), trw {trw}", phi, solution.stop);
+    println!("6 x 6 grid: {} <= {bound} ({:?}), trw {trw}", phi, solution.stop);
     assert_eq!(solution.stop, StopReason::Converged);
     assert!(phi <= bound && bound < trw - 0.1);
     assert!(solution.certificate.unwrap().slack.squares.len() > 1);
+}
+
+#[test]
+fn sparse_graphs_of_more_spins_are_solved_on_strips() {
+    let spec = GenerateSpec { family: Family::TrwMixed, graph: Graph::Grid, d: 81, w: 2.0, seed: 3 };
+    let model = generate(&spec).unwrap();
+    let problem = problem(&model, 1.0);
+    let trw = upper(&Trw.solve(&problem, &Settings::default()).unwrap());
+    let exact = zbound::exact::exact(&Model::from(model), 1.0, &Settings::default(), &mut Silent).unwrap();
+    let phi = exact.phi_bounds.0;
+    let mut last = trw;
+    for ibound in [3, 5, 9] {
+        let mut settings = Settings::default();
+        settings.ibound = Some(ibound);
+        let solution = Combined.solve(&problem, &settings).unwrap();
+        let bound = upper(&solution);
+        println!("9 x 9 grid, {ibound}: {phi} <= {bound} ({:?}), trw {trw}", solution.stop);
+        assert!(phi <= bound && bound < last, "{ibound}: {bound} not between {phi} and {last}");
+        last = bound;
+    }
+    assert!(last < phi + 1e-8 * phi.abs(), "tables of 2^10 hold the whole grid: {last} {phi}");
 }
 
 #[test]

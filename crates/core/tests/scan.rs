@@ -4,7 +4,7 @@ mod proofs;
 
 use proofs::{Random, cases, random_ising};
 use zbound::record::Status;
-use zbound::run::{Betas, BoundRequest, MethodChoice, SCAN_SCHEMA, scan};
+use zbound::run::{Betas, BoundRequest, MethodChoice, SCAN_SCHEMA, bound, scan};
 use zbound::{FactorModel, Flow, Ising, Method, Model, Progress, Settings, Silent, Source};
 
 /// log sum exp(beta f), by listing the states.
@@ -47,6 +47,57 @@ fn brackets_hold_the_value_at_every_temperature() {
             assert!(point.log_z.upper.is_none() || proved(point.upper_from_others, point.upper_method));
         }
     }
+}
+
+/// Room for rounding between two certificates of the same bound.
+const SAME: f64 = 1e-9;
+
+#[test]
+fn warm_starts_are_sound_and_never_worse_than_cold_ones() {
+    let mut random = Random(42);
+    let sides = [
+        &[Method::Quantum][..],
+        &[Method::Trw],
+        &[Method::Wmb],
+        &[Method::MeanField],
+        &[Method::Combined],
+        &[Method::LogDet],
+    ];
+    let betas: Betas = "0.4:1.6:5".parse().unwrap();
+    let (mut better, mut points, mut worse) = (0, 0, Vec::new());
+    for case in 0..cases(240, 3000) {
+        let model = Model::from(random_ising(&mut random, 3 + case % 6, 1.0));
+        let mut request = request(sides[case % sides.len()]);
+        let cap = [Some(1), Some(3), None][(case / sides.len()) % 3];
+        request.settings = Settings::default().with_max_iterations(cap);
+        let warm = scan(&model, &betas, &request, &mut Silent, &mut |_| {}).unwrap();
+        for point in &warm.points {
+            let truth = by_hand(&model, point.beta);
+            let slack = SAME * truth.abs().max(1.0);
+            let (lower, upper) = (point.log_z.lower, point.log_z.upper);
+            assert!(lower.is_none_or(|v| v <= truth + 1e-3 * slack), "case {case}: {truth} {point:?}");
+            assert!(upper.is_none_or(|v| v >= truth - 1e-3 * slack), "case {case}: {truth} {point:?}");
+            request.eps = 1.0 / point.beta;
+            let cold = bound(&model, &request, &mut Silent).unwrap().record.best.log_z;
+            if let Some(cold) = cold.upper.map(|v| v * point.beta) {
+                // Two solves that end by themselves agree up to their tolerance.
+                let room = if cap.is_none() { 2e-8 * cold.abs().max(1.0) } else { slack };
+                if upper.unwrap() > cold + room {
+                    worse.push(format!("case {case}: upper {cold} {point:?}"));
+                }
+                better += usize::from(!point.upper_from_others && upper.unwrap() < cold - 1e-6);
+            }
+            if let Some(cold) = cold.lower.map(|v| v * point.beta) {
+                if lower.unwrap() < cold - slack {
+                    worse.push(format!("case {case}: lower {cold} {point:?}"));
+                }
+                better += usize::from(!point.lower_from_others && lower.unwrap() > cold + 1e-6);
+            }
+            points += 1;
+        }
+    }
+    assert!(worse.is_empty(), "{worse:#?}");
+    assert!(better > points / 20, "{better} of {points} sides are better than cold ones");
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]
     method: Vec<String>,
     /// Temperature: bounds eps log Z of exp(f/eps); 1e-12 to 1e12
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
+    #[arg(long, alias = "temperature", value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     eps: f64,
     /// Features of the quantum bounds: degree:K, first:N, all, edges or a JSON list of variable sets
     /// [default: 1 and every x_i, plus what the model's terms need]
@@ -226,7 +226,8 @@ pub(crate) fn answer(
         OutputFormat::Uai => output::print(&uai::render(&record)?)?,
         OutputFormat::Text => {
             let exact = done.as_ref().and_then(|answer| answer.exact);
-            output::print(&table::render(&record, exact, output.wide))?;
+            let model = done.as_ref().map(|answer| &answer.model);
+            output::print(&table::render(&record, model, exact, output.wide))?;
         }
     }
     let mut code = Outcome::of(&request, &record).exit_code();
@@ -237,7 +238,13 @@ pub(crate) fn answer(
     if let Some(path) = files.certificate
         && !written(path)?
     {
-        output::warn("no certificate was written: no bound comes with one");
+        output::warn(if done.is_some() {
+            "no certificate was written: no bound comes with one"
+        } else if run.is_stopped() {
+            "no certificate was written: the run was stopped before its proof was ready"
+        } else {
+            "no certificate was written: the time limit ended the run before its proof was ready (more --time-limit)"
+        });
         code = code.max(EXIT_INCOMPLETE);
     }
     #[cfg(feature = "figures")]

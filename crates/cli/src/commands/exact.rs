@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Temperature: eps log Z of exp(f/eps); 1e-12 to 1e12
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
+    #[arg(long, alias = "temperature", value_name = "E", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     eps: f64,
     #[command(flatten)]
     limits: LimitArgs,

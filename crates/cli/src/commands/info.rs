@@ -62,6 +62,7 @@ impl Args {
 
 fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
     let range = |range: Option<(f64, f64)>| {
+        let range = range.filter(|(_, high)| *high > 0.0);
         range.map_or_else(|| "none".to_owned(), |(low, high)| format!("{low:.4} to {high:.4} in size"))
     };
     let fixed = match model.variables() - model.d() {
@@ -90,7 +91,10 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row(if states.is_empty() { "spins" } else { "variables" }, format!("{}{states}{fixed}", info.d)),
         row("edges", format!("{}, at most {} at a spin", info.edges, info.max_degree)),
         row("higher terms", format!("{}, at most {} spins in one factor", info.terms, info.max_arity)),
-        row("graph", format!("{graph}, {} component(s)", info.components)),
+        row(
+            "graph",
+            format!("{graph}, {} component{}", info.components, if info.components == 1 { "" } else { "s" }),
+        ),
         row("fields", range(info.fields)),
         row("couplings", range(info.couplings) + sign),
         row("constant", info.constant.map_or_else(|| "-inf".to_owned(), |c| c.to_string())),

@@ -33,7 +33,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC")]
     features: Option<FeatureSpec>,
     /// Temperature of models
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        alias = "temperature",
+        value_name = "E",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     eps: f64,
     /// The second distribution: a model or a table [default: uniform]
     #[arg(long, value_name = "MODEL|TABLE")]

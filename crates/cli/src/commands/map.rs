@@ -8,11 +8,13 @@ use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
 use crate::output;
 use crate::supervise::{Ended, Run};
+use crate::table::short;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::time::Instant;
 use zbound::FeatureSpec;
 use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
+use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
 Unless --cuts, --features or --certificate asks for one relaxation, whatever closes the gap is tried: exact elimination,
@@ -90,8 +92,16 @@ impl Args {
         if let Some(path) = &self.certificate
             && !written(path)?
         {
-            output::warn("no certificate was written: nothing is proved");
+            output::warn(if model.is_some() {
+                "no certificate was written: nothing is proved"
+            } else {
+                "no certificate was written: the run ended before its proof was ready (more --time-limit)"
+            });
             code = code.max(EXIT_INCOMPLETE);
+        } else if self.certificate.is_some() && report.record.relative_gap.is_some_and(|gap| gap > self.tol) {
+            output::note(
+                "a certificate is that of one relaxation; without --certificate other proofs close the gap too",
+            );
         }
         Ok(run.exit_code(code))
     }
@@ -112,6 +122,7 @@ fn render(record: &MapRecord) -> String {
     }
     let (status, seconds) = (record.status.name(), record.seconds);
     let proof = record.proof.map_or("nothing proved", |proof| proof.name());
-    let gap = record.relative_gap.map_or_else(String::new, |gap| format!("relative gap {gap:.1e}, "));
-    text + &format!("{value} <= max f <= {upper}   ({gap}{proof}, {status}, {seconds:.2} s)\n")
+    let gap = record.relative_gap.map_or_else(String::new, |gap| format!("relative gap {}, ", short(gap)));
+    let time = duration(seconds);
+    text + &format!("{value} <= max f <= {upper}   ({gap}{proof}, {status}, {time})\n")
 }

@@ -38,8 +38,8 @@ pub(crate) struct Args {
     /// Method of `zbound bound`; may be repeated, one for each side at least [default: auto]
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]
     method: Vec<String>,
-    /// Variable, numbered from 0; may be repeated [default: all, or none when pairs are asked for]
-    #[arg(long, value_name = "I")]
+    /// Variables, numbered from 0, with commas between them or one option each [default: all, or none when pairs are asked for]
+    #[arg(long, visible_alias = "variables", value_name = "I", value_delimiter = ',')]
     spin: Vec<usize>,
     /// Pairs of variables whose joint laws are wanted
     #[arg(long, value_name = "I,J", num_args = 1.., value_parser = parse_pair)]
@@ -51,7 +51,13 @@ pub(crate) struct Args {
     #[arg(long)]
     states: bool,
     /// Temperature: the probabilities are those of exp(f/eps)
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        alias = "temperature",
+        value_name = "E",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     eps: f64,
     /// Relative gap at which a method has converged
     #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true)]

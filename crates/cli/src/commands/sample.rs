@@ -28,7 +28,13 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     n: usize,
     /// Temperature: the distribution is exp(f/eps)/Z
-    #[arg(long, value_name = "E", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        alias = "temperature",
+        value_name = "E",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     eps: f64,
     #[command(flatten)]
     limits: LimitArgs,

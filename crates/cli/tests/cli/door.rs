@@ -120,7 +120,7 @@ fn every_line_of_a_trace_is_an_improvement() {
 fn slips_are_answered_in_plain_words() {
     let folder = Folder::new();
     let pair = folder.pair();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["--time-limit", "-1"], "at least 0"),
         (&["--time-limit", "soon"], "expected a number"),
         (&["--threads", "-3"], "a whole number, at least 1"),
@@ -130,17 +130,30 @@ fn slips_are_answered_in_plain_words() {
         (&["--tol", "5"], "between 1e-15 and 1"),
         (&["--method", "magic"], "possible values: auto, all, exact"),
         (&["--features", "deg:2"], "degree:K"),
+        (&["--colour", "red"], "unexpected argument '--colour'"),
     ];
     for (options, words) in cases {
         let said =
             zbound().arg("bound").arg(&pair).args(options).assert().code(2).get_output().stderr.clone();
         let said = String::from_utf8(said).unwrap();
         assert!(said.contains(words), "{options:?}: {said}");
-        for jargon in ["Some(", "usize", "f64", "--format", "float literal"] {
+        for jargon in ["Some(", "usize", "f64", "--format", "float literal", "to pass"] {
             assert!(!said.contains(jargon), "{options:?}: {said}");
         }
     }
     // JSON without an extension is still JSON.
     let bare = folder.write("model", r#"{"d":2,"couplings":[[0,1,1.0]]}"#);
     zbound().arg("bound").arg(bare).assert().success();
+}
+
+#[test]
+fn states_are_written_as_the_file_writes_them() {
+    let folder = Folder::new();
+    let uai = folder.write("m.uai", "MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 5 2 1\n");
+    for command in ["bound", "exact"] {
+        let said = zbound().arg(command).arg(&uai).args(["--temperature", "1"]).output().unwrap();
+        assert!(String::from_utf8(said.stdout).unwrap().contains(" at 0 1\n"), "{command}");
+    }
+    let said = zbound().arg("bound").arg(folder.pair()).output().unwrap();
+    assert!(String::from_utf8(said.stdout).unwrap().contains(" at -1 -1\n"));
 }

@@ -35,6 +35,9 @@ fn marginals_prints_text_and_refuses_bad_options() {
         text.contains("<= P(x_1 = +1) <=") && !text.contains("P(x_0") && text.contains("exact"),
         "{text}"
     );
+    let both = zbound().arg("marginals").arg(&pair).args(["--variables", "1,0"]).output().unwrap();
+    let text = String::from_utf8(both.stdout).unwrap();
+    assert!(text.contains("P(x_0 = +1)") && text.contains("P(x_1 = +1)"), "{text}");
     zbound().arg("marginals").arg(&pair).args(["--spin", "2"]).assert().code(2);
     zbound().arg("marginals").arg(&pair).args(["--eps", "0"]).assert().code(2);
     let hurried = json(zbound().arg("marginals").arg(&pair).args(["--time-limit", "0", "--json"]), 0);

@@ -66,6 +66,11 @@ impl Certificate {
         publish(&tables, value, eps, Side::Upper).map(CertifiedBound::log_z)
     }
 
+    /// Whether it proves that no state of a part has positive weight.
+    pub(crate) fn shows_impossible(&self, part: &Model) -> bool {
+        self.leaf_upper(part, self.eps, &Limits::default()).is_ok_and(|upper| upper == f64::NEG_INFINITY)
+    }
+
     /// Whether the upper bound is about factor tables.
     pub fn is_about_tables(&self) -> bool {
         matches!(&self.components[..], [component] if matches!(component.form, Form::Tables(_)))

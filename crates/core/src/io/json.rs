@@ -37,10 +37,12 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
         return Err(at("fields", None, format!("{} fields given for d = {d} spins", fields.len())));
     }
     for (k, &(i, j, _)) in native.couplings.iter().enumerate() {
-        let problem = match () {
-            _ if i == j => "joins a spin to itself",
-            _ if i.max(j) >= d => "names a spin that d excludes",
-            _ => continue,
+        let problem = if i == j {
+            "joins a spin to itself"
+        } else if i.max(j) >= d {
+            "names a spin that d excludes"
+        } else {
+            continue;
         };
         return Err(at("couplings", Some(k), format!("coupling [{i},{j}] {problem} (d = {d})")));
     }

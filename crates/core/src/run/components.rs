@@ -214,7 +214,7 @@ mod tests {
         let request = BoundRequest::default();
         for (count, size, free, expected) in [(3, 21, 5, 4), (2, 30, 0, 2), (1, 30, 2, 0), (4, 5, 3, 0)] {
             let model = cliques(count, size, free);
-            let job = Job::new(&model, &request).unwrap();
+            let job = Job::new(&model, &request, &[]).unwrap();
             let found = parts(&job).unwrap();
             assert_eq!(found.len(), expected, "{count} {size} {free}");
             if expected > 0 {
@@ -230,7 +230,7 @@ mod tests {
         let exact = crate::exact::exact(&model, 1.0, &Settings::default(), &mut Silent).unwrap();
         let as_tables = Model::new(Source::Factors(model.factors().unwrap()));
         for model in [&model, &as_tables] {
-            let job = Job::new(model, &request).unwrap();
+            let job = Job::new(model, &request, &[]).unwrap();
             let found = parts(&job).unwrap();
             let (record, _) = solve(&job, &found, &Settings::default(), &mut Silent).unwrap();
             let (low, high) = (record.log_z.lower.unwrap(), record.log_z.upper.unwrap());

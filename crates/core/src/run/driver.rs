@@ -2,7 +2,8 @@
 
 use super::cost;
 use super::cost::constants::PATIENCE_SECS;
-use super::job::{Job, Outcome, relaxation, table_bound};
+use super::dispatch::{relaxation, table_bound};
+use super::job::{Job, Outcome};
 use super::plan::{BoundRequest, MethodChoice};
 use super::portfolio;
 use super::report::Report;
@@ -13,7 +14,7 @@ use crate::model::Model;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{ModelRecord, Status};
 use crate::settings::{Method, Solver};
-use crate::solution::StopReason;
+use crate::solution::{Solution, StopReason};
 use std::time::Instant;
 
 /// Bounds the log-partition function of `model` as `request` asks.
@@ -34,9 +35,19 @@ use std::time::Instant;
 /// # Ok::<(), zbound::Error>(())
 /// ```
 pub fn bound(model: &Model, request: &BoundRequest, observer: &mut dyn Observer) -> Result<Report> {
+    bound_from(model, request, &[], observer)
+}
+
+/// The same, where methods may begin at `earlier` solutions of the model, at another temperature.
+pub(super) fn bound_from(
+    model: &Model,
+    request: &BoundRequest,
+    earlier: &[Solution],
+    observer: &mut dyn Observer,
+) -> Result<Report> {
     request.validate()?;
     let ends = request.settings.ends();
-    let job = Job::new(model, request)?;
+    let job = Job::new(model, request, earlier)?;
     let summary = ModelRecord::new(request.path.clone(), model, job.polynomial()?)?;
     job.announce(&summary, &[], &[], observer)?;
     match &request.methods {
@@ -90,7 +101,7 @@ fn in_order(
         // A method that ends early leaves its time to the next.
         let runs = |method: &Method| {
             matches!(method, Method::Exact | Method::Branch)
-                || relaxation(*method).is_some()
+                || relaxation(*method, None).is_some()
                 || table_bound(*method).is_some()
         };
         let waiting = methods[done..].iter().filter(|m| runs(m)).count().max(1);

@@ -1,25 +1,20 @@
 //! One model at one temperature, and what a method makes of it.
 
-use super::certified::certified_exact;
-use super::cost;
-use super::cost::constants::PLANNING_SHARE;
+use super::carry::{Carried, solve_beside};
+use super::dispatch::{relaxation, table_bound};
 use super::features::features;
-use super::plan::{BoundRequest, MethodChoice, dense_refusal, exact_refusal};
+use super::plan::{BoundRequest, MethodChoice, dense_refusal};
 use super::report::Report;
 use super::shape::Shape;
 use crate::error::{Error, Result};
-use crate::exact::layers::Layers;
-use crate::exact::{self, Wanted, entry_bracket};
+use crate::exact::entry_bracket;
 use crate::features::FeatureSpec;
 use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source};
 use crate::observer::Observer;
 use crate::problem::Problem;
-use crate::query::ais::Ais;
 use crate::query::branch::{Goal, branch};
 use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
-use crate::relax::{
-    Bethe, Combined, LogDet, MeanField, Quantum, QuantumDiag, QuantumGreedy, Relaxation, TableBound, Trw, Wmb,
-};
+use crate::relax::TableBound;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use std::cell::OnceCell;
@@ -27,36 +22,14 @@ use std::cell::OnceCell;
 /// Variables per table up to which a polynomial is made without being asked for: 2^8 coefficients a table.
 const CHEAP_ARITY: usize = 8;
 
-/// The dispatch table. A method that is missing here is reported as not available.
-pub(crate) fn relaxation(method: Method) -> Option<Box<dyn Relaxation>> {
-    match method {
-        Method::Quantum => Some(Box::new(Quantum::default())),
-        Method::QuantumGreedy => Some(Box::new(QuantumGreedy)),
-        Method::QuantumDiag => Some(Box::new(QuantumDiag)),
-        Method::LogDet => Some(Box::new(LogDet)),
-        Method::Trw => Some(Box::new(Trw)),
-        Method::Bethe => Some(Box::new(Bethe)),
-        Method::Combined => Some(Box::new(Combined)),
-        _ => None,
-    }
-}
-
-/// Methods that work on the model's tables, hard zeros and any number of states included.
-pub(crate) fn table_bound(method: Method) -> Option<Box<dyn TableBound>> {
-    match method {
-        Method::Ais => Some(Box::new(Ais)),
-        Method::MeanField => Some(Box::new(MeanField)),
-        Method::Wmb => Some(Box::new(Wmb)),
-        _ => None,
-    }
-}
-
 /// What the methods work on. Forms of the model are made when the first method asks for them: the polynomial of a
 /// table over many variables, or the tables of a dense polynomial, can cost more than an answer.
 pub(super) struct Job<'a> {
     pub(super) model: &'a Model,
     pub(super) request: &'a BoundRequest,
-    recorder: Recorder<'a>,
+    /// Solutions of the same model at another temperature.
+    earlier: &'a [Solution],
+    pub(super) recorder: Recorder<'a>,
     /// g >= f over the free spins and the value of raised zeros where it differs from f; `None` when some variable
     /// is no spin.
     majorant: OnceCell<Option<(Polynomial, Option<f64>)>>,
@@ -71,10 +44,11 @@ pub(super) struct Job<'a> {
 pub(super) type Outcome = (MethodRecord, Option<Solution>);
 
 impl<'a> Job<'a> {
-    pub(super) fn new(model: &'a Model, request: &'a BoundRequest) -> Result<Self> {
+    pub(super) fn new(model: &'a Model, request: &'a BoundRequest, earlier: &'a [Solution]) -> Result<Self> {
         let recorder = Recorder::new(model, request.eps, request.want_pairwise);
         let (majorant, tables, coefficients) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let mut job = Job { model, request, recorder, majorant, tables, impossible: false, coefficients };
+        let mut job =
+            Job { model, request, earlier, recorder, majorant, tables, impossible: false, coefficients };
         if matches!(model.source(), Source::Factors(_)) {
             job.impossible = job.tables()?.zero_floor(request.eps).is_err();
         }
@@ -141,7 +115,7 @@ impl<'a> Job<'a> {
         let attempt = match (method, table_bound(method)) {
             (Method::Exact, _) => self.exact(self.affordable(settings), settings, observer),
             (Method::Branch, _) => self.branch(settings, observer),
-            (_, Some(bound)) => self.over_tables(bound.as_ref(), settings, observer),
+            (_, Some(bound)) => self.over_tables(method, bound.as_ref(), settings, observer),
             (_, None) => match self.majorant()? {
                 Some((f, floor)) => self.relax(method, f, *floor, settings, observer),
                 None => self
@@ -226,67 +200,6 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Exact inference of what is wanted, which the caller knows to be affordable.
-    pub(super) fn run_exact(
-        &self,
-        wanted: Wanted,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
-        match self.exact(wanted, settings, observer) {
-            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
-            other => other,
-        }
-    }
-
-    /// log Z by summing over the small layer of a model that has two.
-    pub(super) fn run_layers(
-        &self,
-        layers: &Layers,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome> {
-        match layers.solve(self.request.eps, settings, observer) {
-            Ok(exact) => Ok((self.recorder.exact(&exact), None)),
-            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// All of the answer; log Z alone where a time limit is too short for the rest and long enough for that.
-    fn affordable(&self, settings: &Settings) -> Wanted {
-        let ends = settings.ends();
-        if !ends.is_limited() {
-            return Wanted::ALL;
-        }
-        let left = ends.seconds_left();
-        let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
-        let (all, log_z) = cost::exact_both(self.model, &planning, |e| e.seconds > left);
-        let is_long = all.is_none_or(|e| e.seconds > left);
-        let is_short = log_z.is_some_and(|e| e.seconds <= left);
-        if is_long && is_short { Wanted::LOG_Z } else { Wanted::ALL }
-    }
-
-    fn exact(&self, wanted: Wanted, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
-        if self.request.methods == MethodChoice::All
-            && let Some(why) = exact_refusal(self.model, settings)
-        {
-            return Err(Error::NotApplicable(why));
-        }
-        let exact = match exact::exact_with(self.model, self.request.eps, wanted, settings, observer) {
-            // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.
-            Err(error @ Error::Memory { .. }) => {
-                let layers = Layers::of(self.model).ok_or(error)?;
-                observer.forecast(layers.seconds(settings));
-                return self.run_layers(&layers, settings, observer);
-            }
-            other => other?,
-        };
-        let wanted = self.request.want_certificate;
-        let solution = if wanted { certified_exact(self.model, self.request.eps, &exact)? } else { None };
-        Ok((self.recorder.exact(&exact), solution))
-    }
-
     fn branch(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {
         let request = self.request;
         if request.methods == MethodChoice::All && !settings.ends().is_limited() {
@@ -302,13 +215,25 @@ impl<'a> Job<'a> {
         Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
+    /// What the method found at another temperature, if there is time to look at it.
+    fn earlier(&self, method: Method, settings: &Settings) -> Option<&'a Solution> {
+        self.earlier.iter().find(|s| s.method == method).filter(|_| settings.ends().stop().is_none())
+    }
+
     fn over_tables(
         &self,
+        method: Method,
         bound: &dyn TableBound,
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        let solution = bound.solve_tables(self.tables()?, self.request.eps, settings, observer)?;
+        let (tables, eps, is_limited) = (self.tables()?, self.request.eps, settings.ends().is_limited());
+        let solution = solve_beside(
+            self.earlier(method, settings),
+            is_limited,
+            |old| Carried::of_tables(old, tables, eps),
+            || bound.solve_tables(tables, eps, settings, observer),
+        )?;
         Ok((self.recorder.solution(&solution), Some(solution)))
     }
 
@@ -320,7 +245,11 @@ impl<'a> Job<'a> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        let Some(relaxation) = relaxation(method) else {
+        // Above a model with hard zeros stands another polynomial at every temperature.
+        let earlier = self.earlier(method, settings).filter(|_| floor.is_none());
+        // Under a cap on iterations a method begins cold: what earlier proofs give then comes on top of what so many iterations give.
+        let start = earlier.filter(|_| settings.max_iterations.is_none());
+        let Some(relaxation) = relaxation(method, start) else {
             return Err(Error::NotApplicable("not available in this version".into()));
         };
         if floor.is_some() && method == Method::Bethe {
@@ -335,7 +264,12 @@ impl<'a> Job<'a> {
             return Err(Error::NotApplicable(why));
         }
         let problem = Problem::new(f.clone(), features)?.with_temperature(self.request.eps)?;
-        let mut solution = relaxation.solve_with(&problem, settings, observer)?;
+        let mut solution = solve_beside(
+            earlier,
+            settings.ends().is_limited(),
+            |old| Carried::of(old, f, problem.eps()),
+            || relaxation.solve_with(&problem, settings, observer),
+        )?;
         if floor.is_some() {
             // A bound from below on g >= f says nothing about f.
             solution.lower = None;

@@ -2,11 +2,12 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
-mod certified;
+mod carry;
 mod components;
-mod convex;
 pub(crate) mod cost;
+mod dispatch;
 mod driver;
+mod exact;
 mod exact_plan;
 mod features;
 mod job;
@@ -17,9 +18,9 @@ mod scan;
 pub(crate) mod shape;
 mod steps;
 
-pub(crate) use certified::certified_exact;
 pub use cost::{Estimate, forecast};
 pub use driver::bound;
+pub(crate) use exact::certified_exact;
 pub(crate) use features::free_sets;
 pub use plan::{BoundRequest, MethodChoice};
 pub use report::{Outcome, Report};

@@ -1,6 +1,6 @@
 //! Sweeps: a grid of instances and methods, one record per pair. The command line stores these records, Python returns them.
 //!
-//! `config.rs` and `axis.rs` are the configuration, `plan.rs` turns it into jobs with seeds and keys, `solve.rs`
+//! `config.rs` and `axis.rs` are the configuration, `instances.rs` draws and `plan.rs` turns both into jobs with keys, `solve.rs`
 //! answers the jobs of one instance, and `record.rs` is what a record holds. Who runs the tasks, where and in what
 //! order, is the caller's business: records do not depend on it.
 //!
@@ -19,6 +19,8 @@
 
 mod axis;
 mod config;
+mod hash;
+mod instances;
 mod kl;
 mod plan;
 mod record;
@@ -27,7 +29,8 @@ mod solve;
 
 pub use axis::{Axis, AxisValue};
 pub use config::{Config, GridSpec, MethodSpec};
-pub use plan::{Job, Overrides, Plan, hash, tasks};
+pub use hash::hash;
+pub use plan::{Job, Overrides, Plan, tasks};
 pub use record::{COLUMNS, Cell, ERROR_STATUS, Instance, SweepRecord};
 pub use settings::MethodSettings;
 pub use solve::solve;

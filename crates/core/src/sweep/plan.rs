@@ -1,15 +1,13 @@
 //! From a configuration to jobs: every instance with its seed, every method with its key.
 
 use super::config::{Config, GridSpec, MethodSpec};
+use super::instances::instances;
 use super::record::Instance;
 use super::settings::MethodSettings;
 use crate::error::{Error, Result};
-use crate::io::{ReadOptions, read};
 use crate::model::Model;
-use crate::model::generate::{Family, Graph};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 /// What the command line changes in a configuration.
 #[derive(Clone, Debug, Default)]
@@ -120,101 +118,6 @@ pub fn tasks<'a>(
 fn wanted(spec: &MethodSpec, grid: &GridSpec, with: &[String]) -> bool {
     spec.when.as_ref().is_none_or(|flag| with.contains(flag))
         && spec.grids.as_ref().is_none_or(|names| names.contains(&grid.name))
-}
-
-/// Draw by draw, so that early records sample the whole grid.
-fn instances(
-    grid: &GridSpec,
-    seed: u64,
-    draws: usize,
-    models: &HashMap<String, Model>,
-) -> Result<Vec<Instance>, String> {
-    let temperatures = grid.eps.values("eps")?;
-    if let Some(files) = &grid.model {
-        if grid.family.is_some() || grid.d.is_some() || grid.seed.is_some() {
-            return Err("a grid has either `model` or `family`, `d` and `seed`".into());
-        }
-        return named_instances(&files.values("model")?, &temperatures, models);
-    }
-    let missing = |key: &str| format!("`{key}` is missing");
-    let families = grid.family.as_ref().ok_or_else(|| missing("family"))?.values("family")?;
-    let (graphs, strengths) = (grid.graph.values("graph")?, grid.w.values("w")?);
-    let sizes = grid.d.as_ref().ok_or_else(|| missing("d"))?.values("d")?;
-    for family in &families {
-        family.parse::<Family>().map_err(|e| e.to_string())?;
-    }
-    for graph in &graphs {
-        graph.parse::<Graph>().map_err(|e| e.to_string())?;
-    }
-    let seeds = grid.seed.as_ref().map(|axis| axis.values("seed")).transpose()?;
-    let mut out = Vec::new();
-    for draw in 0..seeds.as_ref().map_or(draws, Vec::len) {
-        for (family, graph) in families.iter().flat_map(|f| graphs.iter().map(move |g| (f, g))) {
-            for (&d, &w) in sizes.iter().flat_map(|d| strengths.iter().map(move |w| (d, w))) {
-                let derived = || instance_seed(seed, family, graph, d, w, draw);
-                let seed = seeds.as_ref().map_or_else(derived, |seeds| seeds[draw] as u64);
-                out.extend(temperatures.iter().map(|&eps| Instance {
-                    family: family.clone(),
-                    graph: graph.clone(),
-                    d,
-                    w,
-                    eps,
-                    draw,
-                    seed,
-                    model: None,
-                }));
-            }
-        }
-    }
-    Ok(out)
-}
-
-fn named_instances(
-    names: &[String],
-    temperatures: &[f64],
-    models: &HashMap<String, Model>,
-) -> Result<Vec<Instance>, String> {
-    let mut out = Vec::new();
-    for name in names {
-        let own = match models.get(name) {
-            Some(model) => Instance::of_model(name, model),
-            None => {
-                let model = read(Path::new(name), &ReadOptions::default()).map_err(|e| e.to_string())?;
-                Instance::of_model(name, &model)
-            }
-        };
-        out.extend(temperatures.iter().map(|&eps| Instance { eps, ..own.clone() }));
-    }
-    Ok(out)
-}
-
-/// The seed of a draw: FNV-1a over `base|family|graph|d|w|draw`, mixed and cut to 53 bits. Neither the
-/// temperature nor anything about the method takes part, so the same draws serve all of them.
-fn instance_seed(base: u64, family: &str, graph: &str, d: usize, w: f64, draw: usize) -> u64 {
-    short_hash(&format!("{base}|{family}|{graph}|{d}|{w:?}|{draw}"))
-}
-
-/// A hash of `text` in 53 bits.
-pub(super) fn short_hash(text: &str) -> u64 {
-    let hash = fnv1a(text);
-    // FNV leaves its last letters in the low bits: the finaliser of SplitMix64 spreads them. 53 bits
-    // survive programs that read JSON numbers as doubles.
-    let mut seed = hash as u64 ^ (hash >> 64) as u64;
-    seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (seed ^ (seed >> 31)) >> 11
-}
-
-/// A hash of `text` as 32 hexadecimal digits.
-pub fn hash(text: &str) -> String {
-    format!("{:032x}", fnv1a(text))
-}
-
-/// FNV-1a, 128 bits.
-fn fnv1a(text: &str) -> u128 {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    text.bytes().fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }
 
 /// Every combination of the settings of one `[[method]]`, with the name of its curve.

@@ -1,6 +1,7 @@
 //! What a sweep stores: one record per instance and method, and its flat form for tables.
 
-use super::plan::{Job, short_hash};
+use super::hash::short_hash;
+use super::plan::Job;
 use super::settings::{MethodSettings, VERSION};
 use crate::model::Model;
 use crate::record::{MethodRecord, Sides};

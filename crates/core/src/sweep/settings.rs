@@ -1,6 +1,6 @@
 //! One method with everything that decides its result.
 
-use super::plan::hash;
+use super::hash::hash;
 use super::record::Instance;
 use crate::features::FeatureSpec;
 use crate::run::{BoundRequest, MethodChoice};

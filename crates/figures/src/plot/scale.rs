@@ -56,7 +56,10 @@ impl Scale {
     fn decades(&self, count: usize) -> Vec<(f64, String)> {
         let (first, last) = (self.low.ceil() as i32, self.high.floor() as i32);
         let step = ((last - first) as f64 / count as f64).ceil().max(1.0) as i32;
-        (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| (10f64.powi(e), power_of_ten(e))).collect()
+        // Few decades around 1 are read faster as decimals.
+        let plain = first >= -2 && last <= 3;
+        let label = |e: i32| if plain { 10f64.powi(e).to_string() } else { power_of_ten(e) };
+        (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| (10f64.powi(e), label(e))).collect()
     }
 
     fn round_numbers(&self, count: usize) -> Vec<(f64, String)> {
@@ -111,6 +114,7 @@ mod tests {
             labels(&[1e-10, 100.0], true),
             ["10\u{207b}\u{2079}", "10\u{207b}\u{2076}", "10\u{207b}\u{b3}", "1"]
         );
+        assert_eq!(labels(&[0.02, 60.0], true), ["0.1", "1", "10"]);
     }
 
     #[test]

@@ -18,17 +18,17 @@ impl Domains {
         Domains { start, states }
     }
 
-    /// Replays `removals` and keeps of the rest what `allowed` lists.
+    /// Replays `removals` and keeps of the rest what `allowed` lists; `None` when a variable is left without a state.
     ///
     /// # Errors
-    /// A removal that its factor does not justify, a list of states out of order, a variable left without a state.
+    /// A removal that its factor does not justify, a list of states out of order.
     pub(super) fn after(
         model: &FactorModel,
         removals: &[Removal],
         allowed: Option<&[Vec<u32>]>,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         if removals.is_empty() && allowed.is_none() {
-            return Ok(Domains::full(model));
+            return Ok(Some(Domains::full(model)));
         }
         let start = starts(model);
         let mut alive = vec![true; start[model.d()]];
@@ -43,11 +43,11 @@ impl Domains {
             let left = (start[v]..start[v + 1]).filter(|&k| alive[k]).map(|k| (k - start[v]) as u32);
             out.states.extend(left);
             if out.states.len() == out.start[v] {
-                return Err(Error::Certificate(format!("no state of variable {v} is left")));
+                return Ok(None);
             }
             out.start.push(out.states.len());
         }
-        Ok(out)
+        Ok(Some(out))
     }
 
     /// Remaining states of a variable.

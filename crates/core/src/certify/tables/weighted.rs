@@ -34,11 +34,13 @@ pub(in crate::certify) fn cost(
     if removals.operations > Limits::default().operations {
         return Ok(removals);
     }
-    let domains = Domains::after(model, &e.removals, allowed)?;
+    let Some(domains) = Domains::after(model, &e.removals, allowed)? else { return Ok(removals) };
     Ok(removals.then(Buckets::new(model, e, &domains)?.cost))
 }
 
-/// Encloses what the elimination of the tables of `model` proves about `eps log Z` from one side.
+/// Encloses what the elimination of the tables of `model` proves about `eps log Z` from one side; `-inf` from above when no
+/// state has positive weight: removals that leave a variable without a state show that, and so does a message that is zero
+/// everywhere.
 ///
 /// # Errors
 /// [`Error::Certificate`] when the data are not a proof, or numbers leave the range of floating point; exceeded limits.
@@ -49,7 +51,17 @@ pub(in crate::certify) fn replay(
     eps: f64,
     side: Side,
 ) -> Result<Interval> {
-    let domains = Domains::after(model, &e.removals, allowed)?;
+    let impossible = |why: &str| match side {
+        Side::Upper => Ok(Interval::point(f64::NEG_INFINITY)),
+        Side::Lower => Err(Error::Certificate(why.into())),
+    };
+    let Some(domains) = Domains::after(model, &e.removals, allowed)? else {
+        return impossible("a variable has no state left");
+    };
+    let mut numbers = model.factors().filter(|f| f.scope.is_empty()).map(|f| f.table[0]);
+    if model.constant() == f64::NEG_INFINITY || numbers.any(|v| v == f64::NEG_INFINITY) {
+        return impossible("a factor without variables is zero");
+    }
     let buckets = Buckets::new(model, e, &domains)?;
     let rules = rules(&e.mini_buckets, eps, side)?;
     // Of many numbers: what rounding misses is kept.
@@ -58,7 +70,9 @@ pub(in crate::certify) fn replay(
     let (mut error, mut count) = (0.0, 4.0);
     let mut messages: Vec<Option<Table>> = Vec::new();
     for (c, &rule) in rules.iter().enumerate() {
-        let (shift, message) = send(model, e, &domains, &buckets, c, rule, &mut messages)?;
+        let Some((shift, message)) = send(model, e, &domains, &buckets, c, rule, &mut messages)? else {
+            return impossible("a message is zero everywhere");
+        };
         value.add(shift);
         if message.scope.is_empty() {
             value.add(message.values[0]);
@@ -111,7 +125,7 @@ fn rules(mini_buckets: &[MiniBucket], eps: f64, side: Side) -> Result<Vec<Rule>>
     Ok(rules)
 }
 
-/// The message of mini-bucket c, its largest entry moved into a number.
+/// The message of mini-bucket c, its largest entry moved into a number; `None` when it is zero everywhere.
 fn send(
     model: &FactorModel,
     e: &WeightedElimination,
@@ -120,7 +134,7 @@ fn send(
     c: usize,
     rule: Rule,
     messages: &mut [Option<Table>],
-) -> Result<(f64, Table)> {
+) -> Result<Option<(f64, Table)>> {
     let clique = &buckets.cliques[c];
     let items = &buckets.items[c];
     let (mut views, mut error, mut size) = (Vec::with_capacity(items.len()), 0.0, 0.0);
@@ -165,7 +179,7 @@ fn send(
     }
     let largest = values.iter().fold(f64::NEG_INFINITY, |m, v| if *v > m { *v } else { m });
     if largest == f64::NEG_INFINITY {
-        return Err(Error::Certificate("a message is zero everywhere".into()));
+        return Ok(None);
     }
     values.iter_mut().for_each(|v| *v -= largest);
     let rounding = f64::EPSILON * (sum_roundings(items.len()) + 3.0) * size;
@@ -174,7 +188,7 @@ fn send(
         return Err(Error::Certificate("rounding errors are out of the range of floating point".into()));
     }
     let magnitude = magnitude(&values);
-    Ok((largest, Table { scope: clique[1..].to_vec(), values, error_up, magnitude }))
+    Ok(Some((largest, Table { scope: clique[1..].to_vec(), values, error_up, magnitude })))
 }
 
 /// A plain elimination: one mini-bucket a variable, every factor and message where its first variable is.

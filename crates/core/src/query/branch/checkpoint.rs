@@ -91,7 +91,7 @@ impl Checkpoint {
         let row = |(parent, variable, state, low, high): Row| {
             (parent, variable, state, low.to_bits(), high.to_bits())
         };
-        let nodes = tree.rows().map(row).collect();
+        let nodes = tree.rows().into_iter().map(row).collect();
         let mut document =
             Document { schema: SCHEMA.into(), model: self.model, eps: self.eps.to_bits(), sum: 0, nodes };
         document.sum = document.checksum();

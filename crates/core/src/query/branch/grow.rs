@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Leaves that are split at a time: the tree does not depend on the number of threads.
-const BATCH: usize = 4;
+pub(super) const BATCH: usize = 4;
 
 /// Variables tried at each split, by the depth of the leaf: the first splits matter to all others.
 const TRIED: [usize; 6] = [4, 4, 3, 3, 2, 2];
@@ -25,8 +25,8 @@ const TRIED: [usize; 6] = [4, 4, 3, 3, 2, 2];
 /// Time between two looks at the clock while leaves are bounded.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Nodes that are kept: some 300 bytes each beside their proofs.
-const MOST_NODES: usize = 4_000_000;
+/// Share of the memory limit that the nodes may take; bounds of parts need the rest.
+const TREE_SHARE: u64 = 2;
 
 /// Expected fall of the upper bound per split of every leaf, in units of eps: what doubling the time of a bound must
 /// gain to be worth it.
@@ -98,11 +98,12 @@ impl<'a> Growth<'a> {
             }
             None => bounder.root(monitor)?,
         };
-        let tree = match known {
+        let mut tree = match known {
             // Proofs are not kept on disk.
             Some(tree) if !keep => tree,
-            _ => Tree::new(eps, root),
+            _ => Tree::new(eps, root, keep),
         };
+        tree.room = bounder.settings.memory_limit / TREE_SHARE;
         let logs = model.free_cardinalities().into_iter().map(|q| f64::from(q).ln());
         Ok(Growth { bounder, tree, pool, checkpoint, entropy: eps * logs.sum::<f64>() })
     }
@@ -114,10 +115,14 @@ impl<'a> Growth<'a> {
             let (low, high) = self.tree.bracket();
             let gap = high - low;
             let closed = tol * high.abs().max(self.bounder.eps);
-            if gap <= goal.target_gap.unwrap_or(0.0).max(0.5 * closed) || high == f64::NEG_INFINITY {
+            let wanted = goal.target_gap.unwrap_or(0.0).max(0.5 * closed);
+            if gap <= wanted || high == f64::NEG_INFINITY {
                 break StopReason::Converged;
             }
-            if self.tree.len() > MOST_NODES {
+            // Where every part is half as wide, so is the whole.
+            self.tree.narrow = 0.5 * wanted;
+            if self.bounder.keep && self.tree.is_full() {
+                // Proofs cannot be forgotten.
                 break StopReason::Stalled;
             }
             if let Some(stop) = monitor.iteration(low - self.entropy, high - self.entropy) {
@@ -153,7 +158,7 @@ impl<'a> Growth<'a> {
         for (&leaf, split) in leaves.iter().zip(found) {
             match split {
                 Ok(Some((variable, parts))) => self.tree.split(leaf, variable, parts),
-                Ok(None) => {}
+                Ok(None) => self.tree.close(leaf),
                 Err(Error::Interrupted(_)) => self.tree.offer(leaf),
                 Err(error) => return Err(error),
             }

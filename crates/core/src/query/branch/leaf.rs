@@ -1,6 +1,6 @@
 //! Bounds of one part of the state space: the model with some states fixed.
 
-use crate::certify::{Certificate, Witness};
+use crate::certify::{Certificate, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
 use crate::exact::{self, Wanted};
 use crate::features::{FeatureSpec, Features};
@@ -29,6 +29,10 @@ const PART_TOL: f64 = 1e-3;
 
 /// Spins below which there is nothing to combine: the quantum bound takes over.
 const COMBINED_LEAST: usize = 4;
+
+/// Bytes of a node with its bounds, and of a proof: those of parts of some tens of spins.
+const NODE_BYTES: u64 = 400;
+const PROOF_BYTES: u64 = 40_000;
 
 /// What is proved of a part, on `eps log Z`.
 #[derive(Clone)]
@@ -63,6 +67,13 @@ impl Known {
     /// No state of positive weight.
     fn impossible() -> Self {
         Known { upper: f64::NEG_INFINITY, is_exact: true, ..Known::unknown() }
+    }
+
+    /// About what it takes to keep it, with its node.
+    pub(super) fn bytes(&self) -> u64 {
+        let proofs = u64::from(self.proof.is_some()) + u64::from(self.witness.is_some());
+        let own = self.start.as_ref().map_or(0, |start| start.bytes());
+        NODE_BYTES + own + proofs * PROOF_BYTES + 8 * self.means.as_ref().map_or(0, Vec::len) as u64
     }
 
     /// Takes the better sides of a solution.
@@ -118,8 +129,7 @@ impl Bounder<'_> {
         if let Source::Factors(_) = part.source()
             && part.factors()?.zero_floor(self.eps).is_err()
         {
-            // Proofs of impossible parts would need their own form: where proofs are kept, the parent's bound stands.
-            return Ok(if self.keep { Known::unknown() } else { Known::impossible() });
+            return self.impossible(&part, None);
         }
         let saved: f64 =
             path.iter().map(|&(v, _)| f64::from(self.model.cardinality(self.free[v as usize]))).product();
@@ -172,6 +182,21 @@ impl Bounder<'_> {
         Ok(known)
     }
 
+    /// A part without a state of positive weight, and the proof of that: elimination along an order that comes out as zero,
+    /// which propagation alone may show. Where proofs are kept and there is none, the bound of the parent stands.
+    fn impossible(&self, part: &Model, order: Option<&[u32]>) -> Result<Known> {
+        if !self.keep {
+            return Ok(Known::impossible());
+        }
+        let tables = part.factors()?;
+        let own: Vec<u32> = (0..tables.d() as u32).collect();
+        let form = Form::Tables(exact::proof(&tables, order.unwrap_or(&own)));
+        let components = vec![Component { weight: 1.0, form }];
+        let proof = Certificate { eps: self.eps, slack: Slack::default(), components, witness: None };
+        let is_proved = proof.shows_impossible(part);
+        Ok(if is_proved { Known { proof: Some(proof), ..Known::impossible() } } else { Known::unknown() })
+    }
+
     /// The exact sum, if that is cheap.
     fn exact(&self, part: &Model) -> Result<Option<Known>> {
         let cheap = |seconds: f64| seconds <= EXACT_SECS;
@@ -182,7 +207,7 @@ impl Bounder<'_> {
         let exact = exact::exact_with(part, self.eps, Wanted::LOG_Z, &self.settings, &mut Silent)?;
         let (lower, upper) = exact.log_z_bounds;
         if exact.log_z == f64::NEG_INFINITY {
-            return Ok((!self.keep).then(Known::impossible));
+            return self.impossible(part, exact.order.as_deref()).map(Some);
         }
         if !(lower.is_finite() && upper.is_finite()) {
             return Ok(None);

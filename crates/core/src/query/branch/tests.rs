@@ -1,6 +1,6 @@
 //! Brackets of trees hold the truth at every size, whatever interrupts them.
 
-use super::grow::Growth;
+use super::grow::{BATCH, Growth};
 use super::leaf::Rule;
 use super::tree::Tree;
 use super::{Goal, branch};
@@ -136,6 +136,44 @@ fn brackets_hold_the_truth_and_never_widen() {
 }
 
 #[test]
+fn a_tree_without_room_goes_to_the_end_of_one_leaf_after_the_other() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(8));
+    let count = if std::env::var_os("ZBOUND_FULL").is_some() { 3000 } else { 120 };
+    let (mut closed, mut deep) = (0, 0);
+    for case in 0..count {
+        let model = model(&mut random);
+        let eps = [1.0, 0.2, 5.0][random.below(3) as usize];
+        let truth = exact(&model, eps, &Settings::default(), &mut Silent).unwrap().log_z_bounds;
+        let goal = Goal { target_gap: Some([0.0, 0.1, 1.0][random.below(3) as usize]), ..Goal::default() };
+        let Some((mut growth, _)) = grown(&model, eps, &goal, &weak(), 0) else { continue };
+        let most = random.below(12) as usize;
+        growth.tree.room = 400 * most as u64;
+        let before = growth.tree.bracket();
+        let mut last = before;
+        let mut silent = Silent;
+        for _ in 0..5000 {
+            let one = weak().with_max_iterations(Some(2));
+            let stop = growth.run(&goal, &mut Monitor::new(&one, usize::MAX, &mut silent)).unwrap();
+            let now = growth.tree.bracket();
+            assert!(now.0 >= last.0 && now.1 <= last.1, "case {case}: {last:?} {now:?}");
+            let is_impossible = truth.1 == f64::NEG_INFINITY;
+            assert!(is_impossible || is_between(truth, now), "case {case}: {truth:?} outside {now:?}");
+            last = now;
+            if stop != StopReason::MaxIterations {
+                break;
+            }
+        }
+        // What is there when it is full, and a path of families below each leaf of a batch.
+        let families = 4 * (model.d() + 1) * (BATCH + 1);
+        assert!(growth.tree.len() <= most + families, "case {case}: {} nodes", growth.tree.len());
+        deep += usize::from(growth.tree.splits() > most);
+        let wanted = goal.target_gap.unwrap().max(1e-6 * last.1.abs().max(1.0));
+        closed += usize::from(last.1 - last.0 <= wanted || last.1 == f64::NEG_INFINITY);
+    }
+    assert!(closed > count * 9 / 10 && deep > count / 10, "{closed} closed, {deep} deep of {count}");
+}
+
+#[test]
 fn certificates_of_trees_prove_the_bracket() {
     let mut random = Random(ChaCha8Rng::seed_from_u64(6));
     let count = if std::env::var_os("ZBOUND_FULL").is_some() { 1000 } else { 60 };
@@ -210,7 +248,7 @@ fn parts_bounded_from_their_parents_point_hold_the_truth_and_verify() {
         growth.bounder.rule = Rule::Relaxation(Method::Combined);
         let root = growth.bounder.relaxed(&model, growth.bounder.rule, None, None).unwrap();
         warm += usize::from(root.start.is_some());
-        growth.tree = Tree::new(eps, root);
+        growth.tree = Tree::new(eps, root, true);
         let before = growth.tree.bracket();
         let some = weak().with_max_iterations(Some(1 + random.below(6) as usize));
         let mut silent = Silent;

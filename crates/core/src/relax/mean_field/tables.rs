@@ -82,15 +82,14 @@ fn products(
         offer(solution, tables, eps, best);
         return trace;
     }
-    let parts = match settings.ends().is_limited() {
+    let parts = if settings.ends().is_limited() {
         // What one part takes to prove on this machine now; and with it there is something to fall back on.
-        true => {
-            let begun = Instant::now();
-            offer(solution, tables, eps, best.clone());
-            let seconds = begun.elapsed().as_secs_f64().max(1e-6);
-            (MIXTURE_PROOF_SHARE * settings.ends().seconds_left() / (PROOF_CAUTION * seconds)) as usize
-        }
-        false => (UNTIMED_PROOF_ENTRIES / best.proof_cost.max(1)) as usize,
+        let begun = Instant::now();
+        offer(solution, tables, eps, best.clone());
+        let seconds = begun.elapsed().as_secs_f64().max(1e-6);
+        (MIXTURE_PROOF_SHARE * settings.ends().seconds_left() / (PROOF_CAUTION * seconds)) as usize
+    } else {
+        (UNTIMED_PROOF_ENTRIES / best.proof_cost.max(1)) as usize
     };
     let part = part_of(settings, 1.0 - MIXTURE_PROOF_SHARE);
     let mut monitor = Monitor::new(&part, usize::MAX, observer);

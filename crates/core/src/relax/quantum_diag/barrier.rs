@@ -4,73 +4,11 @@
 //! Far from the end the multipliers are `eta_i = mu / (t - [h(Sigma)]_ii)`. Near it that difference has lost its digits, so
 //! there the multipliers are variables of their own (a primal-dual step) and the gradient stays accurate.
 
-use super::assemble;
 use super::derivatives::{curvature, first_difference, h, rotate_back, rotated_weights, second_differences};
-use crate::error::Result;
-use crate::features::Classes;
+use super::moments::Moments;
 use crate::linalg::symmetric::{cholesky, cholesky_solve};
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::model::VarSet;
-use crate::problem::Problem;
-
-/// The linear part of the problem: `f / eps = constant + sum_c theta_c m_c`.
-pub(super) struct Moments {
-    pub(super) classes: Classes,
-    /// Coefficient of every class but the diagonal, divided by eps.
-    theta: Vec<f64>,
-    /// The constant of f itself.
-    pub(super) constant: f64,
-    /// Entries of each class, as columns of pairs.
-    entries: Vec<Vec<(u32, u32)>>,
-}
-
-impl Moments {
-    pub(super) fn new(problem: &Problem) -> Result<Self> {
-        let classes = problem.features().classes();
-        let f = problem.polynomial();
-        let spread = classes.represent(f)?;
-        let sizes = classes.sizes().iter().map(|&s| f64::from(s));
-        let mut theta: Vec<f64> = spread.iter().zip(sizes).map(|(v, s)| v * s / problem.eps()).collect();
-        theta[0] = 0.0;
-        let n = classes.n();
-        let mut entries = vec![Vec::new(); classes.len()];
-        for (k, &class) in classes.of().iter().enumerate() {
-            entries[class as usize].push(((k % n) as u32, (k / n) as u32));
-        }
-        Ok(Moments { constant: f.pairwise_part().constant(), classes, theta, entries })
-    }
-
-    pub(super) fn n(&self) -> usize {
-        self.classes.n()
-    }
-
-    /// `sum |theta|`.
-    pub(super) fn scale(&self) -> f64 {
-        self.theta.iter().map(|v| v.abs()).sum()
-    }
-
-    /// F / eps spread over its classes.
-    pub(super) fn matrix(&self) -> Square {
-        let sizes = self.classes.sizes().iter().map(|&s| f64::from(s));
-        let values: Vec<f64> = self.theta.iter().zip(sizes).map(|(v, s)| v / s).collect();
-        assemble(self, &values)
-    }
-
-    /// `U^T A_c U`.
-    fn rotated(&self, class: usize, eigen: &Eigen) -> Square {
-        let n = self.n();
-        let mut out = Square::zeros(n);
-        let u = eigen.vectors.data();
-        for &(a, b) in &self.entries[class] {
-            for j in 0..n {
-                let factor = u[b as usize + n * j];
-                let column = &mut out.data_mut()[n * j..n * (j + 1)];
-                column.iter_mut().enumerate().for_each(|(i, v)| *v += u[a as usize + n * i] * factor);
-            }
-        }
-        out
-    }
-}
 
 /// A strictly feasible point with its decomposition.
 #[derive(Clone)]
@@ -144,7 +82,7 @@ impl Barrier {
         let mut values = self.values.clone();
         values[1..].iter_mut().zip(direction).for_each(|(v, d)| *v += step * d);
         let mut eigen = Eigen::default();
-        if !eigh(&assemble(moments, &values), &mut eigen, work) || !(eigen.values[0] > 0.0) {
+        if !eigh(&moments.assemble(&values), &mut eigen, work) || !(eigen.values[0] > 0.0) {
             return None;
         }
         let n = eigen.values.len();

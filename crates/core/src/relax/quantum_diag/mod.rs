@@ -6,18 +6,20 @@
 
 mod barrier;
 mod derivatives;
+mod moments;
+mod path;
+mod proof;
 
 use super::{Quantum, Relaxation};
-use crate::certify::{Certificate, CertifiedBound, Component, Form, QuantumPoint, Slack};
 use crate::error::{Error, Result};
-use crate::linalg::{Eigen, EigenWork, Square, eigh};
-use crate::model::{Polynomial, VarSet};
+use crate::model::VarSet;
 use crate::observer::{Monitor, Observer};
-use crate::problem::{EPS_RANGE, Problem};
+use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
-use barrier::{Barrier, Moments};
-use derivatives::gradient;
+use moments::Moments;
+use path::{Outcome, follow_path};
+use proof::{Proof, certificate, polished, prove};
 
 /// The quantum relaxation whose metric `V = diag(eta)` is optimised: never above [`Quantum`].
 ///
@@ -37,18 +39,8 @@ pub struct QuantumDiag;
 
 /// Newton steps over all barrier parameters.
 const ITERATIONS: usize = 1000;
-/// The barrier parameter is multiplied by this from stage to stage.
-const SHRINK: f64 = 0.2;
-/// Newton steps per stage.
-const PER_STAGE: usize = 20;
-/// Squared Newton decrement, relative to mu, at which a stage ends.
-const CENTRED: f64 = 1e-3;
-/// Barrier parameter, relative to the value, from which on multipliers are variables of their own.
-const NEAR: f64 = 1e-4;
 /// Features from which on the plain bound is found first, as an answer when time runs out.
 const LONG: usize = 20;
-/// Eigenvalues of Sigma, next to an average of 1, that carry few correct digits.
-const NOISE: f64 = 1e-10;
 
 impl Relaxation for QuantumDiag {
     fn solve_with(
@@ -98,66 +90,6 @@ fn check(problem: &Problem, settings: &Settings) -> Result<()> {
     )
 }
 
-/// Where the path ended, in units of eps.
-struct Outcome {
-    barrier: Barrier,
-    mu: f64,
-    stop: StopReason,
-}
-
-/// Minimises along decreasing barrier parameters until the proved gap, some `2 n mu`, is small.
-fn follow_path(problem: &Problem, moments: &Moments, tol: f64, monitor: &mut Monitor<'_>) -> Outcome {
-    let (n, eps) = (moments.n() as f64, problem.eps());
-    let constant = moments.constant / eps;
-    let mut barrier = Barrier::start(moments);
-    let mut mu = moments.scale().max(1.0) / n;
-    loop {
-        let size = (constant + barrier.primal(moments)).abs().max(1.0);
-        // Below that the smallest eigenvalues are rounding, and further stages would follow it.
-        let is_noise = barrier.eigen.values[0] < NOISE;
-        let is_last = 2.0 * n * mu <= 0.4 * tol * size || is_noise;
-        let is_near = mu <= NEAR * size;
-        for _ in 0..PER_STAGE {
-            let primal = eps * (constant + barrier.primal(moments));
-            if let Some(stop) = monitor.iteration(primal, primal + eps * 2.0 * n * mu) {
-                return Outcome { barrier, mu, stop };
-            }
-            let mut interruption = None;
-            let mut stop = || {
-                interruption = interruption.or_else(|| monitor.interrupted());
-                interruption.is_some()
-            };
-            if is_near {
-                let moved = barrier.refine(moments, mu, &mut stop);
-                monitor.eigendecompositions += 1;
-                if let Some(stop) = interruption {
-                    return Outcome { barrier, mu, stop };
-                }
-                // The proof pays n times for what is left of the gradient.
-                if !moved || barrier.residual(moments, mu) <= 0.05 * mu {
-                    break;
-                }
-                continue;
-            }
-            let progress = barrier.newton(moments, mu, &mut stop);
-            monitor.eigendecompositions += progress.evaluations;
-            if let Some(stop) = interruption {
-                return Outcome { barrier, mu, stop };
-            }
-            if progress.is_stuck && progress.decrement > CENTRED {
-                return Outcome { barrier, mu, stop: StopReason::Stalled };
-            }
-            if progress.is_stuck || progress.decrement <= CENTRED {
-                break;
-            }
-        }
-        if is_last {
-            return Outcome { barrier, mu, stop: StopReason::Converged };
-        }
-        mu *= SHRINK;
-    }
-}
-
 /// The tangent at the last point as a certificate.
 fn finish(
     problem: &Problem,
@@ -204,89 +136,6 @@ fn finish(
     solution
 }
 
-/// A certificate and what it proves.
-type Proof = (Certificate, CertifiedBound);
-
-fn prove(problem: &Problem, certificate: Result<Certificate>) -> Result<Proof> {
-    let certificate = certificate?;
-    let bound = certificate.verify(problem.polynomial())?;
-    Ok((certificate, bound))
-}
-
-/// As [`certificate`] with the best Y for the linear function `F - eps N`, found by the quantum relaxation near zero
-/// temperature: at low temperature `mu Sigma^-1` is mostly rounding, and this does without it.
-fn polished(
-    problem: &Problem,
-    barrier: &Barrier,
-    primal: f64,
-    settings: &Settings,
-    monitor: &mut Monitor<'_>,
-) -> Result<Certificate> {
-    let (eps, features, tol) = (problem.eps(), problem.features(), settings.tol);
-    let total: f64 = barrier.eta.iter().sum();
-    let eta: Vec<f64> = barrier.eta.iter().map(|w| w / total).collect();
-    let classes = features.classes();
-    let slope = classes.sums(gradient(&barrier.eigen, &eta).data());
-    let removed = classes.sets().iter().zip(&slope).map(|(set, v)| (set.clone(), -eps * v));
-    let linear = problem.polynomial().coefficients().chain(removed);
-    let f = Polynomial::from_coefficients(problem.d(), linear)?;
-    let cost = (features.len() as f64).ln().max(1.0);
-    let near_zero = (0.2 * tol * primal.abs().max(eps) / cost).clamp(*EPS_RANGE.start(), *EPS_RANGE.end());
-    let flat = Problem::new(f, features.clone())?.with_temperature(near_zero)?;
-    let inner = quantum_settings(settings, monitor).with_tol(tol.clamp(1e-12, 1e-3));
-    let solution = Quantum::default().solve_with(&flat, &inner, &mut monitor.relay())?;
-    let Some(QuantumPoint { matrix, eigen }) = solution.certificate.and_then(Certificate::into_quantum_point)
-    else {
-        return Err(Error::Certificate("the tangent could not be bounded".into()));
-    };
-    let form = Form::Tangent { features: features.clone(), eta, point: barrier.eigen.clone(), matrix, eigen };
-    Ok(Certificate {
-        eps,
-        slack: Slack::default(),
-        components: vec![Component { weight: 1.0, form }],
-        witness: None,
-    })
-}
-
-/// `K = F - eps N - Y` with the Y in V_perp that leaves `c I - mu Sigma^-1`, the stationarity of the barrier.
-fn certificate(problem: &Problem, moments: &Moments, outcome: &Outcome) -> Result<Certificate> {
-    let eps = problem.eps();
-    let barrier = &outcome.barrier;
-    let total: f64 = barrier.eta.iter().sum();
-    let eta: Vec<f64> = barrier.eta.iter().map(|w| w / total).collect();
-    let n = eta.len();
-    let mut matrix = moments.matrix();
-    let slope = gradient(&barrier.eigen, &eta);
-    matrix.data_mut().iter_mut().zip(slope.data()).for_each(|(f, g)| *f -= g);
-    let inverse = barrier.inverse();
-    let mut stationary = matrix;
-    stationary.data_mut().iter_mut().zip(inverse.data()).for_each(|(k, i)| *k += outcome.mu * i);
-    moments.classes.project(stationary.data_mut());
-    for (k, i) in stationary.data_mut().iter_mut().zip(inverse.data()) {
-        *k = eps * (*k - outcome.mu * i);
-    }
-    // The constant of f joins the diagonal.
-    stationary.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v += moments.constant / n as f64);
-    stationary.symmetrize();
-    let mut eigen = Eigen::default();
-    if !eigh(&stationary, &mut eigen, &mut EigenWork::default()) {
-        return Err(Error::Certificate("the eigensolver failed".into()));
-    }
-    let form = Form::Tangent {
-        features: problem.features().clone(),
-        eta,
-        point: barrier.eigen.clone(),
-        matrix: stationary,
-        eigen,
-    };
-    Ok(Certificate {
-        eps,
-        slack: Slack::default(),
-        components: vec![Component { weight: 1.0, form }],
-        witness: None,
-    })
-}
-
 /// The plain quantum bound, which is never below this one's optimum and a thousand times cheaper.
 fn without_metric(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_>) -> Result<Solution> {
     let inner = quantum_settings(settings, monitor);
@@ -315,11 +164,4 @@ fn replace_if_better(solution: &mut Solution, plain: Solution) {
         let what = if limits.contains(&solution.stop) { "did not end" } else { "stalled" };
         solution.reason = Some(format!("metric learning {what}: this is the bound without it"));
     }
-}
-
-/// Sigma from its moments by class.
-fn assemble(moments: &Moments, values: &[f64]) -> Square {
-    let mut sigma = Square::zeros(moments.n());
-    moments.classes.fill(values, sigma.data_mut());
-    sigma
 }

@@ -65,7 +65,7 @@ impl Relaxation for Trw {
         settings.validate()?;
         let ising = problem.polynomial().as_ising().ok_or_else(|| {
             Error::NotApplicable(
-                "trw bounds pairwise models, this one has a term of arity three or more".into(),
+                "trw needs a pairwise model; this one has a term of arity three or more".into(),
             )
         })?;
         if !matches!(settings.solver, Solver::Auto | Solver::MessagePassing) {

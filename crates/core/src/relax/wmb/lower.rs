@@ -1,6 +1,7 @@
 //! The lower side: on the layout of the upper one, or on boxes where zeros stand in the way.
 
 use super::boxes::Boxes;
+use super::clauses;
 use super::feasible;
 use super::pass::Poll;
 use super::side::Sense;
@@ -13,8 +14,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 
-/// Table entries that the search for a state of positive weight may look at: some seconds.
-const SEARCH_WORK: u64 = 1_000_000_000;
+/// Table entries that the search with propagation may look at before clauses are learned instead: half a second.
+const SEARCH_WORK: u64 = 50_000_000;
+
+/// Share of the time left for a satisfying assignment, and seconds at most.
+const CLAUSES: (f64, f64) = (0.3, 20.0);
 
 /// Passes on one box whose buckets are split.
 const BOX_PASSES: usize = 4;
@@ -80,6 +84,7 @@ impl Run<'_, '_, '_> {
     pub(super) fn find_state(&mut self, propagator: &mut Propagator<'_>) -> Result<(), StopReason> {
         let empty = Vec::new();
         let likely = self.found.marginals.as_ref().unwrap_or(&empty);
+        let (whole, left) = (self.monitor.deadline().clone(), self.seconds_left());
         let mut poll = Poll::Monitor(self.monitor, self.until);
         let mut stop = None;
         let mut is_late = || {
@@ -87,6 +92,10 @@ impl Run<'_, '_, '_> {
             stop.is_some()
         };
         let mut state = feasible::search(propagator, likely, SEARCH_WORK, &mut is_late);
+        if state.is_none() && !is_late() {
+            let seconds = (CLAUSES.0 * left).min(CLAUSES.1);
+            state = clauses::search(self.model, propagator, likely, whole.within(Some(seconds)));
+        }
         if let Some(state) = &mut state {
             feasible::climb(self.model, state, &mut is_late);
         }

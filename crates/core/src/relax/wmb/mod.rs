@@ -7,6 +7,7 @@
 
 mod boxes;
 mod budget;
+mod clauses;
 mod decode;
 mod feasible;
 mod greedy;
@@ -18,6 +19,7 @@ mod pass;
 mod polish;
 mod proof;
 mod reduced;
+mod rounds;
 mod side;
 mod solve;
 mod structure;

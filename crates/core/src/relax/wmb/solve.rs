@@ -14,8 +14,6 @@ use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Table entries that propagation may look at: a fraction of a second.
 const PROPAGATION_WORK: u64 = 100_000_000;
@@ -32,14 +30,8 @@ const FIRST_PASSES: usize = 3;
 /// Passes of one stage.
 const MOST_PASSES: usize = 30;
 
-/// Steps of L-BFGS where nothing larger is possible.
-const POLISH_STEPS: usize = 200;
-
 /// Seconds that a verification may take after a cancellation.
 const PROMPT_SECS: f64 = 1.0;
-
-/// Time between two looks at a side that takes longer than the other.
-const WAIT: Duration = Duration::from_millis(2);
 
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
@@ -97,9 +89,9 @@ pub(super) struct Run<'a, 'm, 'o> {
     pub(super) until: f64,
     pub(super) boxes: Option<Boxes>,
     /// Values that were verified last, upper and lower.
-    confirmed: [Option<f64>; 2],
+    pub(super) confirmed: [Option<f64>; 2],
     /// `eps log` of the number of joint states: what log Z has above phi.
-    entropy: f64,
+    pub(super) entropy: f64,
 }
 
 /// Verifies the best of a side, so that the time this takes can be measured.
@@ -296,94 +288,5 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         // Boxes are sought along every order in turn: there the upper side decides.
         let own = lower.as_ref().and_then(|l| l.best.as_ref()).map_or(0.0, |b| b.value);
         Ok(upper.best.as_ref().map_or(f64::INFINITY, |b| b.value - own))
-    }
-
-    /// One pass of each side, at the same time if there are threads for it.
-    fn both(&mut self, upper: &mut Track, lower: &mut Track) -> Result<(), StopReason> {
-        if self.wishes.threads < 2 {
-            self.pass(lower)?;
-            return self.pass(upper);
-        }
-        let (eps, start) = (self.wishes.eps, self.monitor.seconds());
-        let flag = AtomicBool::new(false);
-        let mut poll = Poll::Monitor(self.monitor, self.until);
-        let (above, below) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| lower.pass(eps, &mut Poll::Flag(&flag)));
-            let mut above = upper.pass(eps, &mut poll);
-            while !other.is_finished() {
-                above = above.and_then(|()| poll.stop().map_or(Ok(()), Err));
-                flag.store(above.is_err(), Ordering::Relaxed);
-                std::thread::sleep(WAIT);
-            }
-            (above, other.join().unwrap_or(Err(StopReason::NumericalTrouble)))
-        });
-        self.note(lower, start);
-        self.note(upper, start);
-        above.and(below)?;
-        self.report().and_then(|()| self.report())
-    }
-
-    /// One pass of one side.
-    pub(super) fn pass(&mut self, track: &mut Track) -> Result<(), StopReason> {
-        let start = self.monitor.seconds();
-        let outcome = track.pass(self.wishes.eps, &mut Poll::Monitor(self.monitor, self.until));
-        self.note(track, start);
-        outcome?;
-        self.report()
-    }
-
-    /// What L-BFGS gains on a side.
-    fn polish(&mut self, track: &mut Track) -> Result<(), StopReason> {
-        let outcome =
-            track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, self.until));
-        self.note(track, f64::NAN);
-        outcome?;
-        self.report()
-    }
-
-    /// The best of a track joins the best of all; learns from a pass that began at `start`.
-    fn note(&mut self, track: &Track, start: f64) {
-        let sense = track.side.sense;
-        // The exact sum over everything proves both sides.
-        let is_all = track.layout.is_exact() && track.layout.allowed.is_none();
-        let sides = [(Sense::Upper, &mut self.found.upper), (Sense::Lower, &mut self.found.lower)];
-        for (side, place) in sides.into_iter().filter(|(side, _)| is_all || *side == sense) {
-            if let Some(best) = &track.best
-                && best.beats(place.as_ref(), side)
-            {
-                *place = Some(best.clone());
-            }
-        }
-        let work = track.layout.structure.work();
-        if work > 1e4 && start.is_finite() && !self.wishes.is_counted {
-            self.pass_secs = (self.monitor.seconds() - start) / work;
-        }
-        if sense == Sense::Upper && track.side.has_laws {
-            self.found.marginals = Some(self.marginals(track));
-        }
-    }
-
-    /// Ends an iteration: tells the observer the best of both sides.
-    fn report(&mut self) -> Result<(), StopReason> {
-        let value = |best: &Option<Best>| best.as_ref().map_or(f64::NAN, |b| b.value - self.entropy);
-        let (lower, upper) = (value(&self.found.lower), value(&self.found.upper));
-        self.monitor.iteration(lower, upper).map_or(Ok(()), Err)
-    }
-
-    /// The laws of a track over all states of every variable.
-    fn marginals(&self, track: &Track) -> Vec<Vec<f64>> {
-        let mut out: Vec<Vec<f64>> =
-            self.model.cardinalities().iter().map(|&k| vec![0.0; k as usize]).collect();
-        let mut at = 0;
-        for &v in &track.layout.model.order {
-            let states = &self.left[v as usize];
-            let law = &track.side.marginals[at..at + states.len()];
-            let total: f64 = law.iter().sum();
-            for (&s, p) in states.iter().zip(law) {
-                out[v as usize][s as usize] = if total > 0.0 { p / total } else { 1.0 / states.len() as f64 };
-            }
-            at += states.len();
-        }
-        out
     }
 }

@@ -3,6 +3,8 @@
 //! A node fixes some spins ([`node`]); one whose bound is not above the best assignment known is closed. The nodes that
 //! were never split cover the cube, so that the largest of their bounds is a bound on f.
 
+mod climb;
+mod descent;
 mod node;
 
 use super::lattice::Lattice;
@@ -10,10 +12,9 @@ use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::model::{Ising, Polynomial};
 use crate::observer::Monitor;
-use crate::relax::cuts::Triangle;
 use crate::settings::Settings;
 use crate::solution::StopReason;
-use node::{BELOW, Node, ROOT, examine, restricted};
+use node::{BELOW, Node, Part, ROOT, examine};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -98,17 +99,10 @@ pub(super) fn run(
                 closed = closed.max(node.bound);
                 continue;
             };
-            tasks.extend([1, -1].map(|spin| {
-                let mut fixed = node.fixed.clone();
-                fixed[next] = Some(spin);
-                let cuts = node.cuts.iter().filter_map(|cut| restricted(cut, next + 1, spin)).collect();
-                (fixed, cuts, node.bound)
-            }));
+            tasks.extend(node.halves(next));
         }
         let (deadline, goal) = (monitor.deadline(), tree.goal());
-        let examine = |(fixed, cuts, bound): (Vec<Option<i8>>, Vec<Triangle>, f64)| {
-            examine(f, fixed, cuts, bound, goal, BELOW, settings, deadline)
-        };
+        let examine = |part: Part| examine(f, part, goal, BELOW, settings, deadline);
         let done: Result<Vec<Node>> = match &pool {
             None => tasks.into_iter().map(examine).collect(),
             Some(pool) => pool.install(|| tasks.into_par_iter().map(examine).collect()),
@@ -163,7 +157,7 @@ impl Tree<'_> {
                 fixed[top] = Some(1);
             }
         }
-        examine(self.f, fixed, Vec::new(), known, self.goal(), ROOT, settings, deadline)
+        examine(self.f, Part { fixed, start: None, known }, self.goal(), ROOT, settings, deadline)
     }
 
     /// Learns from nodes that were bounded, and keeps those that are open.

@@ -1,8 +1,12 @@
 //! One node of the tree: part of the cube, and a bound on f over it.
 //!
-//! The bound is the interior-point solution of the relaxation over the spins that are free, tightened in rounds by triangles
-//! that the parent's cuts warm-start, and proved in interval arithmetic like any other bound.
+//! Multipliers of triangle cuts come from a first-order method ([`Climb`]) that starts where the parent's ended; the
+//! interior-point method then finds the best diagonal for them, and the bound is proved in interval arithmetic like any
+//! other.
 
+use super::climb::{Climb, Start};
+use super::descent::improved;
+use crate::certify::Cut;
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::exact::PreparedPeak;
@@ -11,74 +15,67 @@ use crate::observer::{Monitor, Silent};
 use crate::query::map::interior_point::{self, Pace};
 use crate::query::map::pairwise::prove;
 use crate::query::map::quadratic::Quadratic;
-use crate::relax::cuts::{Triangle, heaviest, violated};
+use crate::relax::cuts::with_cuts;
 use crate::settings::Settings;
-use std::collections::HashSet;
 
 /// Free spins up to which a node is solved by elimination.
 const EXACT_SPINS: usize = 18;
-/// Violations of an inequality of size one below this are not worth a cut.
-const VIOLATION: f64 = 1e-3;
-/// Relative gap to which a round is solved.
-const ROUND_TOL: f64 = 3e-4;
+/// Relative gap to which the diagonal is found.
+const DIAGONAL_TOL: f64 = 1e-4;
 
 /// How much a node is worth.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
-    /// Rounds of cuts.
+    /// Times that multipliers are proved, rounds before each, and steps of a round.
+    bursts: usize,
     rounds: usize,
-    /// Cuts added per round and kept between rounds, per row.
-    added: usize,
-    kept: usize,
-    /// A round that closes less than this share of what is missing is the last.
+    steps: usize,
+    /// A burst that closes less than this share of what is missing is the last.
     worthwhile: f64,
-    /// Whether every round is proved, so that time that runs out costs one round only.
-    proves_rounds: bool,
 }
 
 /// The root, whose cuts all others inherit.
-pub(super) const ROOT: Effort =
-    Effort { rounds: 25, added: 4, kept: 8, worthwhile: 0.015, proves_rounds: true };
+pub(super) const ROOT: Effort = Effort { bursts: 10, rounds: 6, steps: 60, worthwhile: 0.03 };
 /// A node below.
-pub(super) const BELOW: Effort =
-    Effort { rounds: 3, added: 3, kept: 6, worthwhile: 0.08, proves_rounds: false };
+pub(super) const BELOW: Effort = Effort { bursts: 3, rounds: 5, steps: 40, worthwhile: 0.2 };
 
 /// Part of the cube.
 pub(super) struct Node {
     pub(super) fixed: Vec<Option<i8>>,
     /// Proved bound on f over it.
     pub(super) bound: f64,
-    /// Cuts that were active, in numbers of all spins plus one, 0 the constant.
-    pub(super) cuts: Vec<Triangle>,
+    /// Where the search for its bound ended.
+    pub(super) start: Option<Start>,
     /// The spin to fix next; `None` when the bound is the maximum itself.
     pub(super) next: Option<usize>,
     /// An assignment that the relaxation suggests.
     pub(super) candidate: Vec<i8>,
 }
 
-/// A cut with the spin at z-index `gone` fixed: the constant takes its place; nothing is left of one that had both.
-pub(super) fn restricted(cut: &Triangle, gone: usize, spin: i8) -> Option<Triangle> {
-    let Some(k) = cut.vertices.iter().position(|&v| v as usize == gone) else { return Some(*cut) };
-    if cut.vertices[0] == 0 {
-        return None;
+impl Node {
+    /// The two halves, with `next` fixed.
+    pub(super) fn halves(&self, next: usize) -> [Part; 2] {
+        let column = 1 + self.fixed[..next].iter().filter(|s| s.is_none()).count();
+        [1, -1].map(|spin| {
+            let mut fixed = self.fixed.clone();
+            fixed[next] = Some(spin);
+            Part { fixed, start: self.start.as_ref().map(|s| s.fixed(column, spin)), known: self.bound }
+        })
     }
-    let [ab, ac, bc] = cut.signs;
-    let [a, b, c] = cut.vertices;
-    let (pair, signs) = match k {
-        0 => ([b, c], [spin * ab, spin * ac, bc]),
-        1 => ([a, c], [spin * ab, spin * bc, ac]),
-        _ => ([a, b], [spin * ac, spin * bc, ab]),
-    };
-    Some(Triangle { vertices: [0, pair[0], pair[1]], signs })
 }
 
-/// Bounds one node.
-#[allow(clippy::too_many_arguments, reason = "a node, what it has to reach, and the limits")]
+/// What is known of a part before it is bounded.
+pub(super) struct Part {
+    pub(super) fixed: Vec<Option<i8>>,
+    pub(super) start: Option<Start>,
+    /// A bound.
+    pub(super) known: f64,
+}
+
+/// Bounds one node; a bound below `goal` is enough.
 pub(super) fn examine(
     f: &Polynomial,
-    fixed: Vec<Option<i8>>,
-    cuts: Vec<Triangle>,
-    known: f64,
+    Part { fixed, start, known }: Part,
     goal: f64,
     effort: Effort,
     settings: &Settings,
@@ -99,26 +96,27 @@ pub(super) fn examine(
         let peak = PreparedPeak::new(&tables, &own, &mut monitor)?.run(&own, &mut monitor);
         if let Ok(peak) = peak {
             let candidate = spins(&|k| if peak.states[k] == 1 { 1 } else { -1 });
-            return Ok(Node { fixed, bound: peak.upper.min(known), cuts: Vec::new(), next: None, candidate });
+            return Ok(Node { fixed, bound: peak.upper.min(known), start: None, next: None, candidate });
         }
     }
     let Some(ising) = part.as_ising() else {
-        return Ok(Node { candidate: spins(&|_| 1), fixed, bound: known, cuts, next: free.first().copied() });
+        return Ok(Node {
+            candidate: spins(&|_| 1),
+            fixed,
+            bound: known,
+            start,
+            next: free.first().copied(),
+        });
     };
-    let mut name = vec![0u32; fixed.len() + 1];
-    free.iter().enumerate().for_each(|(k, &i)| name[i + 1] = k as u32 + 1);
-    let inward = |cut: &Triangle| Triangle { vertices: cut.vertices.map(|v| name[v as usize]), ..*cut };
-    let outward = |cut: &Triangle| {
-        let global = |v: u32| if v == 0 { 0 } else { free[v as usize - 1] as u32 + 1 };
-        Triangle { vertices: cut.vertices.map(global), ..*cut }
-    };
-    let found = tighten(&part, ising, cuts.iter().map(inward).collect(), goal, effort, &mut monitor);
+    let found = tighten(&part, ising, start.as_ref(), goal, effort, &mut monitor);
     let moment = |k: usize| found.pull.get(k).copied().unwrap_or(0.0);
     let next = (0..free.len()).min_by(|&a, &b| moment(a).abs().total_cmp(&moment(b).abs()));
+    let suggested: Vec<i8> = (0..free.len()).map(|k| if moment(k) < 0.0 { -1 } else { 1 }).collect();
+    let suggested = improved(ising, suggested);
     Ok(Node {
-        candidate: spins(&|k| if moment(k) < 0.0 { -1 } else { 1 }),
+        candidate: spins(&|k| suggested[k]),
         bound: found.bound.min(known),
-        cuts: found.active.iter().map(outward).collect(),
+        start: Some(found.end),
         next: next.map(|k| free[k]),
         fixed,
     })
@@ -127,84 +125,70 @@ pub(super) fn examine(
 /// What rounds of cuts found.
 struct Tightened {
     bound: f64,
-    active: Vec<Triangle>,
+    end: Start,
     /// Moments of single spins.
     pull: Vec<f64>,
 }
 
-/// Rounds of the relaxation until the bound is below `goal` or more rounds do not pay.
+/// Rounds of cuts, proved now and then, until the bound is below `goal` or more rounds do not pay.
 fn tighten(
     f: &Polynomial,
     ising: &Ising,
-    mut active: Vec<Triangle>,
+    start: Option<&Start>,
     goal: f64,
     effort: Effort,
     monitor: &mut Monitor<'_>,
 ) -> Tightened {
     let p = Quadratic::new(ising);
-    let mut found = Tightened { bound: f64::INFINITY, active: Vec::new(), pull: Vec::new() };
-    let mut last = f64::INFINITY;
-    for round in 0..effort.rounds {
-        let pace = Pace { tol: ROUND_TOL, enough: goal };
-        let point = interior_point::solve(&p, &active, ising.constant(), pace, monitor);
-        let dual =
-            ising.constant() + p.scale * (point.y.iter().sum::<f64>() + point.gamma.iter().sum::<f64>());
-        let is_last = dual <= goal
-            || round + 1 == effort.rounds
-            || monitor.interrupted().is_some()
-            || last - dual < effort.worthwhile * (dual - goal);
-        last = dual;
-        found.pull = (1..p.n()).map(|i| point.x.at(0, i)).collect();
-        if is_last || round == 0 || effort.proves_rounds {
-            // A proof costs about as much as an iteration or two.
-            let list = active.iter().zip(&point.gamma).map(|(c, g)| c.cut(p.scale * g)).collect();
-            let y: Vec<f64> = point.y.iter().map(|v| p.scale * v).collect();
-            if let Ok((_, bound)) = prove(f, ising, list, &y, 0.0) {
-                found.bound = found.bound.min(bound.phi());
+    let mut climb = Climb::new(&p, start, monitor.deadline());
+    let mut bound = f64::INFINITY;
+    for _ in 0..effort.bursts {
+        let mut best: Option<Priced> = None;
+        for _ in 0..effort.rounds {
+            climb.round(effort.steps);
+            let Some(dual) = climb.dual() else { break };
+            let value = ising.constant() + p.scale * dual.bound;
+            if best.as_ref().is_none_or(|best| value < best.value) {
+                let priced = climb.cuts().zip(&dual.gamma).filter(|(_, g)| **g > 0.0);
+                let cuts = priced.map(|(cut, g)| cut.cut(p.scale * g)).collect();
+                best = Some(Priced { value, cuts, y: dual.y.iter().map(|y| p.scale * y).collect() });
+            }
+            if value < goal || monitor.interrupted().is_some() {
+                break;
             }
         }
-        active = heaviest(active, &point.gamma, effort.kept * p.n());
-        if is_last {
+        let Some(best) = best else { break };
+        let before = bound;
+        bound = bound.min(proved(f, ising, best, goal, monitor));
+        let gain = before - bound;
+        if bound < goal || gain < effort.worthwhile * (bound - goal) || monitor.interrupted().is_some() {
             break;
         }
-        let new = violated(&point.x, 0..p.n(), VIOLATION, effort.added * p.n());
-        let present: HashSet<Triangle> = active.iter().copied().collect();
-        let new: Vec<Triangle> =
-            new.into_iter().map(|found| found.1).filter(|cut| !present.contains(cut)).collect();
-        if new.is_empty() {
-            break;
-        }
-        active.extend(new);
     }
-    found.active = active;
-    found
+    let pull = (1..p.n()).map(|i| climb.moments().at(0, i)).collect();
+    Tightened { bound, end: climb.end(p.scale), pull }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Cuts with a diagonal that proves about `value`, in units of f.
+struct Priced {
+    value: f64,
+    cuts: Vec<Cut>,
+    y: Vec<f64>,
+}
 
-    #[test]
-    fn a_restricted_cut_is_the_cut_with_the_spin_fixed() {
-        let signs = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
-        for signs in signs {
-            let cut = Triangle { vertices: [1, 2, 3], signs };
-            for gone in 1..=3usize {
-                for spin in [1i8, -1] {
-                    let rest = restricted(&cut, gone, spin).unwrap();
-                    for bits in 0..8usize {
-                        let mut z = [1i8, 1, 1, 1];
-                        (1..4).for_each(|i| z[i] = if bits >> i & 1 == 1 { 1 } else { -1 });
-                        z[gone] = spin;
-                        let value = |t: &Triangle| {
-                            let [a, b, c] = t.vertices.map(|v| z[v as usize]);
-                            t.signs[0] * a * b + t.signs[1] * a * c + t.signs[2] * b * c
-                        };
-                        assert_eq!(value(&cut), value(&rest));
-                    }
-                }
-            }
+/// The bound that cuts prove, with the diagonal that came with them or, when that is not enough, the best one.
+fn proved(f: &Polynomial, ising: &Ising, priced: Priced, goal: f64, monitor: &mut Monitor<'_>) -> f64 {
+    let Priced { value, cuts, mut y } = priced;
+    if value >= goal
+        && let Ok(raised) = with_cuts(ising, &cuts)
+    {
+        let raised = raised.pairwise_part();
+        let p = Quadratic::new(raised);
+        let pace = Pace { tol: DIAGONAL_TOL, enough: goal };
+        let point = interior_point::solve(&p, &[], raised.constant(), pace, monitor);
+        if raised.constant() + p.scale * point.y.iter().sum::<f64>() < value {
+            y = point.y.iter().map(|v| p.scale * v).collect();
         }
-        assert_eq!(restricted(&Triangle { vertices: [0, 2, 3], signs: [1; 3] }, 2, 1), None);
     }
+    prove(f, ising, cuts, &y, 0.0).map_or(f64::INFINITY, |(_, bound)| bound.phi())
 }

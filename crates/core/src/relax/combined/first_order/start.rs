@@ -28,6 +28,11 @@ impl Start {
         self.factor.n - 1
     }
 
+    /// Bytes that it takes, about: a cut of three sides is four words beside its header.
+    pub(crate) fn bytes(&self) -> u64 {
+        8 * self.factor.rows.len() as u64 + 100 * self.cuts.len() as u64
+    }
+
     /// The point with spin `v` fixed to `s`: its vertex becomes that of the constant, or the opposite of it.
     ///
     /// Moments between the other spins stay as they are, and their means become those with the mean direction of the

@@ -37,6 +37,10 @@ impl<'a> Layers<'a> {
                 }
             }
         }
+        // A part that holds everything needs no others.
+        if let Some(whole) = parts.iter().position(|part| part.edges.len() == self.ising.edges().len()) {
+            return vec![parts.swap_remove(whole)];
+        }
         let mut held = vec![false; self.ising.edges().len()];
         parts.iter().flat_map(|part| &part.edges).for_each(|&e| held[e as usize] = true);
         if held.into_iter().all(|h| h) { parts } else { Vec::new() }

@@ -32,7 +32,7 @@ fn random_model(noise: &mut Noise) -> Ising {
 fn bounds_of_subgraphs_hold_and_are_exact_when_tables_are_large_enough() {
     let mut noise = Noise::new(7);
     let (mut found, mut whole) = (0, 0);
-    for case in 0..200 {
+    for case in 0..80 {
         let model = random_model(&mut noise);
         let eps = [1.0, 0.3, 4.0][noise.below(3)];
         let width = 1 + noise.below(5);
@@ -55,7 +55,7 @@ fn bounds_of_subgraphs_hold_and_are_exact_when_tables_are_large_enough() {
         let loose = 1e-3 * truth.phi.abs().max(1.0);
         assert!(width < 3 || upper <= all.phi() + loose, "case {case}: {upper} above trees {}", all.phi());
     }
-    assert!(found > 100 && whole > 20, "{found} {whole}");
+    assert!(found > 50 && whole > 10, "{found} {whole}");
 }
 
 #[test]

@@ -10,15 +10,19 @@
 //! K the derivative of `log - mu/.` (docs/theory.md, eq. 10). S is the primal iterate: its error is
 //! quadratic. Lowering mu moves Sigma but hardly Y, which is why the steps are long.
 
-use super::general::{feasible_value, spectral_sum};
-use super::moment_system::MomentSystem;
-use super::normal_matrix::moment_operations;
-use super::soft_state::SoftState;
-use super::stopping::{Progress, Units};
+mod centring;
+mod step;
+
 use crate::features::Classes;
 use crate::linalg::{EigenWork, Gibbs, Square, power_norm};
 use crate::observer::Monitor;
+use crate::relax::quantum::general::{feasible_value, spectral_sum};
+use crate::relax::quantum::moment_system::MomentSystem;
+use crate::relax::quantum::normal_matrix::moment_operations;
+use crate::relax::quantum::soft_state::SoftState;
+use crate::relax::quantum::stopping::{Progress, Units};
 use crate::solution::StopReason;
+use centring::Centring;
 use faer::Par;
 
 /// Where the method stands.
@@ -37,12 +41,6 @@ pub(crate) struct Outcome {
 
 /// mu ends at this fraction of the gap that is allowed.
 const LAST_MU: f64 = 0.1;
-/// Error of the moments in the metric of the barrier, squared.
-const ACCURACY: f64 = 1e-4;
-/// Distances from the path up to which mu is lowered, and by which factors.
-const DROPS: [(f64, f64); 3] = [(0.1, 1e-3), (0.5, 1e-2), (2.0, 0.1)];
-/// The first drop is smaller: the path bends where the barrier is as large as A.
-const FIRST_DROP: f64 = 0.3;
 /// The primal point is taken this fraction of mu further down the path.
 const AHEAD: f64 = 0.9;
 /// While mu exceeds this multiple of the gap that is allowed, few points are turned into bounds,
@@ -55,8 +53,6 @@ const POLISHED: f64 = 0.02;
 const NEARLY_DONE: f64 = 0.05;
 /// A warm start begins at this fraction of |A|, and counts if it is this close to the path.
 const WARM: (f64, f64) = (1e-4, 20.0);
-/// Step lengths tried along one direction.
-const MAX_TRIALS: usize = 30;
 
 /// Runs from `warm` or Y = 0 until the gap is at most `relative_tol max(eps, |phi|)`.
 pub(crate) fn minimise(
@@ -100,23 +96,6 @@ pub(crate) fn minimise(
         }
     };
     method.into_outcome(stop)
-}
-
-/// Newton's system at the current state, solved for the path.
-struct Centring {
-    /// Moments of the point of the path at the current mu, to first order.
-    moments: Vec<f64>,
-    /// Their derivative in mu.
-    tangent: Vec<f64>,
-    /// `|Sigma^{-1/2} (S - Sigma) Sigma^{-1/2}|`, S the matrix of the moments.
-    distance: f64,
-}
-
-impl Centring {
-    /// Moments of the point of the path at `change` beyond the current mu, to first order.
-    fn moments_at(&self, change: f64) -> Vec<f64> {
-        self.moments.iter().zip(&self.tangent).map(|(m, t)| m + change * t).collect()
-    }
 }
 
 struct Method<'a> {
@@ -231,35 +210,6 @@ impl<'a> Method<'a> {
         }
     }
 
-    fn centre(&mut self) -> Option<Centring> {
-        let (vectors, sigma) = (&self.state.eigen.vectors, &self.soft.sigma);
-        let n = sigma.len();
-        if !self.system.factor(vectors, sigma, self.mu) {
-            return None;
-        }
-        spectral_sum(vectors, |k| sigma[k], n, &mut self.scratch, &mut self.matrix);
-        let mut moments = self.classes.means(self.matrix.data());
-        moments[0] = 1.0;
-        let target: Vec<f64> = sigma.iter().map(|s| 1.0 + self.mu / s).collect();
-        self.system.solve(vectors, &target, ACCURACY * self.mu, &mut moments);
-        let inverse: Vec<f64> = sigma.iter().map(|s| 1.0 / s).collect();
-        let mut tangent = vec![0.0; moments.len()];
-        self.system.solve(vectors, &inverse, 100.0 * ACCURACY / self.mu, &mut tangent);
-        let distance = self.soft.distance(self.system.in_eigenbasis(vectors, &moments));
-        let finite = distance.is_finite() && tangent.iter().all(|v| v.is_finite());
-        finite.then_some(Centring { moments, tangent, distance })
-    }
-
-    /// Direction in V_perp towards the point of the path at `mu`.
-    fn direction(&mut self, mu: f64, centring: &Centring) -> Vec<f64> {
-        let moments = centring.moments_at(mu - self.mu);
-        let target: Vec<f64> = self.soft.sigma.iter().map(|s| 1.0 + mu / s).collect();
-        let misfit = self.system.misfit(&self.state.eigen.vectors, &moments, &target);
-        let mut direction = misfit.data().to_vec();
-        self.classes.project_perp(&mut direction);
-        direction
-    }
-
     /// The primal value of the moments further down the path, or else of those at the current mu,
     /// now and then while the gap is sure to exceed `allowed`: on the path it is about mu.
     fn keep_primal(&mut self, centring: &Centring, allowed: f64) {
@@ -296,53 +246,6 @@ impl<'a> Method<'a> {
         if let Some(last) = self.centre().filter(|last| last.distance < centring.distance.min(1.0)) {
             self.moments = last.moments_at(-self.mu);
         }
-    }
-
-    /// Follows the path to a lower mu, or comes closer to it; `false` when neither is possible.
-    fn advance(&mut self, centring: &Centring, least: f64, monitor: &mut Monitor<'_>) -> bool {
-        let drop = DROPS.iter().find(|(near, _)| centring.distance < *near).map_or(1.0, |d| d.1);
-        let gentle = if self.mu == self.hottest { FIRST_DROP } else { 0.0 };
-        let mu = (self.mu * drop.max(gentle)).max(least);
-        if mu < self.mu {
-            let direction = self.direction(mu, centring);
-            if self.descend(&direction, mu, 2, monitor) {
-                return true;
-            }
-        }
-        let direction = self.direction(self.mu, centring);
-        self.descend(&direction, self.mu, MAX_TRIALS, monitor)
-    }
-
-    /// A damped step that lowers the softened dual at `mu`; `false` when no length tried does.
-    fn descend(&mut self, direction: &[f64], mu: f64, trials: usize, monitor: &mut Monitor<'_>) -> bool {
-        let here = if mu == self.mu { self.soft.clone() } else { SoftState::new(&self.state, mu) };
-        let slope = here.slope(&self.state, direction, &mut self.scratch, &mut self.matrix);
-        let before = here.value;
-        let rounding = 8.0 * f64::EPSILON * before.abs().max(1.0);
-        let mut length = 1.0;
-        for _ in 0..trials {
-            let y: Vec<f64> = self.y.iter().zip(direction).map(|(y, d)| y + length * d).collect();
-            if self.decompose(&y, monitor) {
-                let soft = SoftState::new(&self.trial, mu);
-                let gain = before - soft.value;
-                let end = soft.slope(&self.trial, direction, &mut self.scratch, &mut self.matrix);
-                // A gain with a steep slope back is an overshoot across a narrow valley.
-                if end > -0.5 * slope - rounding && gain > 0.1 * length * slope - rounding {
-                    self.mu = mu;
-                    self.accept(y, soft);
-                    return true;
-                }
-                // The softened dual is convex: the secant of its slopes points to the minimum.
-                let secant = slope / (slope - end);
-                length *= if secant.is_finite() { secant.clamp(0.1, 0.7) } else { 0.3 };
-            } else {
-                length *= 0.3;
-            }
-            if monitor.interrupted().is_some() {
-                return true;
-            }
-        }
-        false
     }
 
     fn into_outcome(self, stop: StopReason) -> Outcome {

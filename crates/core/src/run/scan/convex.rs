@@ -4,7 +4,7 @@
 //! - `log Z(b)` is at most the chord of upper bounds at a and c;
 //! - `log Z(c)` is at least the line through `(a, upper)` and `(b, lower)`, continued past b; likewise below a.
 
-use super::scan::ScanPoint;
+use super::record::ScanPoint;
 use crate::certify::Interval;
 
 /// Both sides at one inverse temperature; unknown ones are infinite.
