@@ -52,9 +52,8 @@ impl Start {
         let r = self.rank;
         let mut columns = self.columns.clone();
         // The constant moves towards what it is now tied to.
-        for k in 0..r {
-            columns[k] += f64::from(spin) * self.columns[gone * r + k];
-        }
+        let tied = &self.columns[gone * r..(gone + 1) * r];
+        columns.iter_mut().zip(tied).for_each(|(c, t)| *c += f64::from(spin) * t);
         normalize(&mut columns[..r]);
         columns.drain(gone * r..(gone + 1) * r);
         let mut merged: HashMap<Triangle, f64> = HashMap::new();

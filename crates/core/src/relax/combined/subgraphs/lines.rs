@@ -87,9 +87,8 @@ mod tests {
 
     fn grid(rows: usize, columns: usize) -> Neighbours {
         let mut graph = vec![Vec::new(); rows * columns];
-        for v in 0..rows * columns {
+        for (v, list) in graph.iter_mut().enumerate() {
             let (r, c) = (v / columns, v % columns);
-            let mut list = Vec::new();
             if r > 0 {
                 list.push((v - columns) as u32);
             }
@@ -102,7 +101,6 @@ mod tests {
             if r + 1 < rows {
                 list.push((v + columns) as u32);
             }
-            graph[v] = list;
         }
         graph
     }
