@@ -19,7 +19,7 @@ pub struct Curve {
 }
 
 impl Suite {
-    /// Curves of every program of this library: `auto` under the longest limit, methods under theirs.
+    /// Curves of every program of this library: each model under the longest limit it was run with.
     #[must_use]
     pub fn profile(&self) -> Vec<Curve> {
         let mut tools: Vec<&str> = Vec::new();
@@ -28,11 +28,9 @@ impl Suite {
                 tools.push(&entry.tool);
             }
         }
-        let longest =
-            |tool: &str| self.entries.iter().filter(|e| e.tool == tool).map(|e| e.limit).fold(0.0, f64::max);
         let curve = |tool: &str, gap: f64| {
-            let limit = longest(tool);
-            let runs = self.entries.iter().filter(|e| e.tool == tool && e.limit == limit);
+            let own: Vec<&Entry> = self.entries.iter().filter(|e| e.tool == tool).collect();
+            let runs = own.iter().filter(|e| !own.iter().any(|o| o.model == e.model && o.limit > e.limit));
             let mut times: Vec<f64> = runs.filter_map(|entry| reached(entry, gap)).collect();
             times.sort_by(f64::total_cmp);
             let points = times.into_iter().enumerate().map(|(k, t)| (t, k + 1)).collect();
