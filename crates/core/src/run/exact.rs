@@ -1,11 +1,12 @@
 //! Exact inference as one of the methods: how much of the answer is affordable, and its proof where one can be checked.
 
 use super::cost;
-use super::cost::constants::PLANNING_SHARE;
+use super::cost::constants::{DEFAULT_SECS, PLANNING_SHARE};
 use super::job::{Job, Outcome};
 use super::plan::{MethodChoice, exact_refusal};
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
 use crate::error::{Error, Result};
+use crate::exact::counting::Counting;
 use crate::exact::layers::Layers;
 use crate::exact::{self, Exact, Wanted};
 use crate::model::{FactorModel, Model, Polynomial, Source};
@@ -34,11 +35,36 @@ impl Job<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        match layers.solve(self.request.eps, settings, observer) {
+        self.unproved(layers.solve(self.request.eps, settings, observer))
+    }
+
+    /// log Z by search, for models with many hard zeros.
+    pub(super) fn run_counting(
+        &self,
+        counting: &Counting,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        self.unproved(counting.solve(self.request.eps, settings, observer))
+    }
+
+    /// An enclosure of log Z for which there is no form of certificate.
+    fn unproved(&self, found: Result<Exact>) -> Result<Outcome> {
+        match found {
             Ok(exact) => Ok((self.recorder.exact(&exact), None)),
             Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
             Err(error) => Err(error),
         }
+    }
+
+    /// The search that takes the place of elimination where that is out of reach.
+    fn counting(&self, settings: &Settings) -> Option<Counting> {
+        let counting = Counting::of(self.model)?;
+        let ends = settings.ends();
+        let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
+        let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
+        let elimination = cost::exact(self.model, Wanted::LOG_Z, &planning);
+        elimination.is_none_or(|e| e.seconds > left || !e.fits(settings)).then_some(counting)
     }
 
     /// All of the answer; log Z alone where a time limit is too short for the rest and long enough for that.
@@ -65,6 +91,17 @@ impl Job<'_> {
             && let Some(why) = exact_refusal(self.model, settings)
         {
             return Err(Error::NotApplicable(why));
+        }
+        if !self.request.want_certificate
+            && let Some(counting) = self.counting(settings)
+        {
+            observer.note(
+                "elimination is out of reach here: counting by search, and no one knows how long that takes",
+            );
+            match self.run_counting(&counting, settings, observer) {
+                Err(Error::NotApplicable(_)) => {}
+                outcome => return outcome,
+            }
         }
         let exact = match exact::exact_with(self.model, self.request.eps, wanted, settings, observer) {
             // What elimination cannot hold may be a sum over a few spins, which no certificate format knows.

@@ -1,10 +1,11 @@
 //! What exact inference would cost, and whether `auto` begins it.
 
 use super::cost::constants::{
-    AT_ONCE_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
+    AT_ONCE_SECS, COUNTING_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
 };
 use super::cost::{self, Estimate};
 use crate::exact::Wanted;
+use crate::exact::counting::Counting;
 use crate::exact::layers::Layers;
 use crate::model::Model;
 use crate::settings::Settings;
@@ -16,6 +17,8 @@ pub(super) struct ExactPlan {
     pub(super) log_z: Option<Estimate>,
     /// Two layers, one of them small, where summing over that one costs far less than the rest.
     pub(super) layers: Option<Layers>,
+    /// A search over what hard zeros leave, where elimination takes long: nobody knows how long a search takes.
+    pub(super) counting: Option<Counting>,
     /// Whether time cut the search for an order short.
     pub(super) is_hasty: bool,
 }
@@ -44,13 +47,13 @@ impl ExactPlan {
         };
         let (all, log_z) = cost::exact_both(model, planning, is_too_much);
         let is_hasty = start.elapsed().as_secs_f64() >= seconds;
-        let is_quicker = |layers: &Layers| {
-            let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
-            let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
-            best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds(settings) < best
-        };
+        let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
+        let best = others.map(|e| e.seconds).fold(f64::INFINITY, f64::min);
+        let is_quicker =
+            |layers: &Layers| best > AT_ONCE_SECS && LAYERS_GAIN * layers.seconds(settings) < best;
         let layers = Layers::of(model).filter(is_quicker);
-        ExactPlan { all, log_z, layers, is_hasty }
+        let counting = if best > COUNTING_SECS { Counting::of(model) } else { None };
+        ExactPlan { all, log_z, layers, counting, is_hasty }
     }
 
     /// What can be had in the time left: log Z alone, where that is known to be far less work, then everything.

@@ -2,6 +2,7 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
+mod attempts;
 mod carry;
 mod components;
 pub(crate) mod cost;

@@ -1,20 +1,18 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
 use super::components;
-use super::cost::Estimate;
 use super::cost::constants::{
     AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
 };
-use super::exact_plan::{ExactPlan, exact_limit, is_affordable};
+use super::exact_plan::{ExactPlan, is_affordable};
 use super::job::{Job, Outcome};
-use super::steps::{Step, Steps};
+use super::steps::Steps;
 use crate::deadline::Deadline;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exact::Wanted;
-use crate::exact::layers::Layers;
 use crate::observer::{Flow, Observer, Progress};
 use crate::record::{MethodRecord, ModelRecord, Sides, Status};
-use crate::settings::{Method, Settings, Solver};
+use crate::settings::{Method, Solver};
 use crate::solution::StopReason;
 use std::time::Instant;
 
@@ -50,6 +48,12 @@ pub(super) fn run(
         }
         let seconds = (!is_counted).then(|| (QUICK.0 * ends.seconds_left()).min(QUICK.1));
         portfolio.try_for(job, method, seconds, &settings, observer)?;
+    }
+    // No certificate knows a search, and no number of iterations bounds it.
+    if let Some(counting) = exact.counting.as_ref().filter(|_| !job.request.want_certificate && !is_counted)
+        && !portfolio.is_done(job, &ends, observer)
+    {
+        portfolio.try_counting(job, counting, &settings, observer)?;
     }
     if exact.affordable(&settings).is_empty() && exact.is_hasty && !portfolio.is_done(job, &ends, observer) {
         exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
@@ -115,76 +119,12 @@ pub(super) struct Portfolio {
     /// What more time or memory would buy.
     pub(super) advice: Option<String>,
     start: Instant,
-    summary: ModelRecord,
+    pub(super) summary: ModelRecord,
 }
 
 impl Portfolio {
-    fn try_method(
-        &mut self,
-        job: &Job<'_>,
-        (method, share): Step,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let left = settings.deadline.seconds_left();
-        self.try_for(job, method, (share < 1.0).then_some(share * left), settings, observer)
-    }
-
-    fn try_exact(
-        &mut self,
-        job: &Job<'_>,
-        (wanted, cost): (Wanted, Estimate),
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        observer.begin(Method::Exact);
-        observer.forecast(cost.seconds);
-        let settings = settings.clone().with_time_limit(exact_limit(cost.seconds, settings));
-        let outcome = job.run_exact(wanted, &settings, observer)?;
-        self.absorb(outcome);
-        job.announce(&self.summary, &self.results, &[], observer)
-    }
-
-    fn try_layers(
-        &mut self,
-        job: &Job<'_>,
-        layers: &Layers,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        observer.begin(Method::Exact);
-        observer.forecast(layers.seconds(settings));
-        let limit = exact_limit(layers.seconds(settings), settings);
-        match job.run_layers(layers, &settings.clone().with_time_limit(limit), observer) {
-            Err(Error::NotApplicable(_)) => return Ok(()),
-            outcome => self.absorb(outcome?),
-        }
-        job.announce(&self.summary, &self.results, &[], observer)
-    }
-
-    fn try_for(
-        &mut self,
-        job: &Job<'_>,
-        method: Method,
-        seconds: Option<f64>,
-        settings: &Settings,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        // What was refused once is refused again.
-        let refused = |o: &Outcome| o.0.method == method && o.0.status == Status::NotApplicable;
-        if self.results.iter().any(refused) {
-            return Ok(());
-        }
-        observer.begin(method);
-        let mut settings = settings.clone();
-        settings.time_limit_secs = seconds;
-        let outcome = job.run(method, &settings, observer)?;
-        self.absorb(outcome);
-        job.announce(&self.summary, &self.results, &[], observer)
-    }
-
     /// Keeps the better of two runs of a method, and both where each has the better side.
-    fn absorb(&mut self, mut new: Outcome) {
+    pub(super) fn absorb(&mut self, mut new: Outcome) {
         let at = self.results.iter().position(|old| old.0.method == new.0.method);
         let Some(at) = at else { return self.results.push(new) };
         let old = &self.results[at].0;

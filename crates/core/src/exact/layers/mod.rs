@@ -8,13 +8,13 @@
 //! add up and no more ([`Powers::relative_error`]).
 
 mod powers;
-mod scaled;
+
 mod sides;
 
 use self::powers::{HIGHS, Powers};
-use self::scaled::Scaled;
 use super::answer::Exact;
 use super::rounding::Enclosure;
+use super::scaled::Scaled;
 use super::workers::pool;
 use crate::certify::Interval;
 use crate::error::{Error, Result};

@@ -1,10 +1,10 @@
 //! Exponentials of a few bits of the small layer each, and the sum of their products.
 
 use super::Layers;
-use super::scaled::{Scaled, take_exponents};
 use crate::certify::Interval;
 use crate::error::{Error, Result};
 use crate::exact::rounding::U;
+use crate::exact::scaled::{Scaled, take_exponents};
 use crate::observer::Monitor;
 
 /// Bits of the patterns that are worked on together: a row of them and [`HIGHS`] rows of products stay in the first cache.

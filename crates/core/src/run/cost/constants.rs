@@ -99,6 +99,10 @@ pub(crate) const EXACT_SHARE: f64 = 0.7;
 pub(crate) const HASTY_SECS: f64 = 0.1;
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
 pub(crate) const HOPELESS_SECS: f64 = 86_400.0;
+/// Elimination that is expected to take longer, in seconds, lets a search over what hard zeros leave go first, which may take
+/// that share of the time left (formulas of 100 to 1200 variables that elimination cannot hold: 0.01 to 2 s, or hours).
+pub(crate) const COUNTING_SECS: f64 = 2.0;
+pub(crate) const COUNTING_SHARE: f64 = 0.15;
 /// How many times faster a sum over a layer, which gives no marginals, has to be to come first.
 pub(crate) const LAYERS_GAIN: f64 = 4.0;
 /// A sum over a layer that is expected to take more than a second, and so many times what is left of the time, is not begun.

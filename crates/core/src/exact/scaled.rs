@@ -8,14 +8,14 @@ const FRACTION: u64 = (1 << 52) - 1;
 
 /// `value 2^exponent`, value in [1, 2) or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Scaled {
-    pub(super) value: f64,
-    pub(super) exponent: i64,
+pub(crate) struct Scaled {
+    pub(crate) value: f64,
+    pub(crate) exponent: i64,
 }
 
 impl Scaled {
     /// A number in the enclosure of exp(a), and a bound on its relative error.
-    pub(super) fn exp(a: Interval) -> (Self, f64) {
+    pub(crate) fn exp(a: Interval) -> (Self, f64) {
         let exponent = (a.lo * std::f64::consts::LOG2_E).round();
         let rest = (a - Interval::point(exponent) * Interval::LN_2).exp();
         let (center, radius) = rest.center_radius();
@@ -25,14 +25,14 @@ impl Scaled {
     }
 
     /// The product, with one rounding.
-    pub(super) fn times(self, other: Scaled) -> Scaled {
+    pub(crate) fn times(self, other: Scaled) -> Scaled {
         let (mut value, mut exponent) = ([self.value * other.value], [self.exponent + other.exponent]);
         take_exponents(&mut value, &mut exponent);
         Scaled { value: value[0], exponent: exponent[0] }
     }
 
     /// The sum, with one rounding (powers of two are exact); what is 2^-900 of the larger is dropped, far below a rounding.
-    pub(super) fn plus(self, other: Scaled) -> Scaled {
+    pub(crate) fn plus(self, other: Scaled) -> Scaled {
         if self.value == 0.0 {
             return other;
         }
@@ -47,7 +47,7 @@ impl Scaled {
     }
 
     /// The sum of `values[k] 2^exponents[k]`, values in [1, 2), with at most one rounding each.
-    pub(super) fn sum(values: &[f64], exponents: &[i64]) -> Scaled {
+    pub(crate) fn sum(values: &[f64], exponents: &[i64]) -> Scaled {
         let Some(&top) = exponents.iter().max() else { return Scaled::default() };
         let sum: f64 = values.iter().zip(exponents).map(|(v, e)| v * down(top - e)).sum();
         let (mut value, mut exponent) = ([sum], [top]);
@@ -62,7 +62,7 @@ fn down(shift: i64) -> f64 {
 }
 
 /// Writes every (positive, normal) number as a mantissa in [1, 2) and adds the exponent to its own: exact.
-pub(super) fn take_exponents(numbers: &mut [f64], exponents: &mut [i64]) {
+pub(crate) fn take_exponents(numbers: &mut [f64], exponents: &mut [i64]) {
     for (number, exponent) in numbers.iter_mut().zip(exponents) {
         let bits = number.to_bits();
         *exponent += (bits >> 52) as i64 - BIAS;
