@@ -1,7 +1,8 @@
 //! Exact inference as one of the methods: how much of the answer is affordable, and its proof where one can be checked.
 
 use super::cost;
-use super::cost::constants::{DEFAULT_SECS, PLANNING_SHARE};
+use super::cost::constants::{COUNTING_SHARE, DEFAULT_SECS, PLANNING_SHARE};
+use super::exact_plan::is_affordable;
 use super::job::{Job, Outcome};
 use super::plan::{MethodChoice, exact_refusal};
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
@@ -12,7 +13,7 @@ use crate::exact::{self, Exact, Wanted};
 use crate::model::{FactorModel, Model, Polynomial, Source};
 use crate::observer::Observer;
 use crate::settings::{Method, Settings};
-use crate::solution::Solution;
+use crate::solution::{Solution, StopReason};
 
 impl Job<'_> {
     /// Exact inference of what is wanted, which the caller knows to be affordable.
@@ -57,14 +58,21 @@ impl Job<'_> {
         }
     }
 
-    /// The search that takes the place of elimination where that is out of reach.
-    fn counting(&self, settings: &Settings) -> Option<Counting> {
+    /// A search that goes before elimination where that may not end, and with how much of the time: all of it where
+    /// elimination is out of reach.
+    fn counting(&self, settings: &Settings) -> Option<(Counting, Settings)> {
         let counting = Counting::of(self.model)?;
         let ends = settings.ends();
         let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
         let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
-        let elimination = cost::exact(self.model, Wanted::LOG_Z, &planning);
-        elimination.is_none_or(|e| e.seconds > left || !e.fits(settings)).then_some(counting)
+        let elimination = cost::exact(self.model, Wanted::LOG_Z, &planning).filter(|e| e.fits(settings));
+        match elimination {
+            Some(e) if is_affordable(e.seconds, settings) => None,
+            Some(e) if e.seconds <= left => {
+                Some((counting, settings.clone().with_time_limit(Some(COUNTING_SHARE * left))))
+            }
+            _ => Some((counting, settings.clone())),
+        }
     }
 
     /// All of the answer; log Z alone where a time limit is too short for the rest and long enough for that.
@@ -93,14 +101,15 @@ impl Job<'_> {
             return Err(Error::NotApplicable(why));
         }
         if !self.request.want_certificate
-            && let Some(counting) = self.counting(settings)
+            && let Some((counting, limited)) = self.counting(settings)
         {
             observer.note(
-                "elimination is out of reach here: counting by search, and no one knows how long that takes",
+                "elimination may not end here: counting by search, and no one knows how long that takes",
             );
-            match self.run_counting(&counting, settings, observer) {
+            match counting.solve(self.request.eps, &limited, observer) {
                 Err(Error::NotApplicable(_)) => {}
-                outcome => return outcome,
+                Err(Error::Interrupted(StopReason::TimeLimit)) if settings.ends().stop().is_none() => {}
+                found => return self.unproved(found),
             }
         }
         let exact = match exact::exact_with(self.model, self.request.eps, wanted, settings, observer) {

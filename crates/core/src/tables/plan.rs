@@ -30,6 +30,12 @@ pub(crate) struct Plan {
 impl Plan {
     /// Symbolic elimination along `order`; `cardinalities` by variable.
     pub(crate) fn new(graph: &Graph, cardinalities: &[u32], order: Vec<u32>) -> Self {
+        let plan = Plan::within(graph, cardinalities, order, usize::MAX);
+        plan.unwrap_or_else(|| unreachable!("no scope has more than usize::MAX variables"))
+    }
+
+    /// The same, given up as soon as some scope has more than `most` variables: then it takes time linear in the graph.
+    pub(crate) fn within(graph: &Graph, cardinalities: &[u32], order: Vec<u32>, most: usize) -> Option<Self> {
         let d = graph.len();
         let mut position = vec![0; d];
         order.iter().enumerate().for_each(|(p, &v)| position[v as usize] = p as u32);
@@ -44,6 +50,9 @@ impl Plan {
             }
             scope.sort_unstable_by(|x, y| y.cmp(x));
             scope.dedup();
+            if scope.len() > most {
+                return None;
+            }
             parent.push(scope.last().copied());
             if let Some(&up) = scope.last() {
                 children[up as usize].push(p as u32);
@@ -65,7 +74,7 @@ impl Plan {
         };
         plan.entries = (0..d).map(|p| plan.size(p) * f64::from(plan.states[p])).sum();
         plan.arrange();
-        plan
+        Some(plan)
     }
 
     /// Entries of the message of p.

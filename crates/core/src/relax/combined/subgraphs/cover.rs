@@ -30,12 +30,8 @@ impl<'a> Layers<'a> {
         let mut parts = Vec::new();
         for direction in 0..self.directions.len() {
             let Some(thickness) = self.thickness(direction, limit) else { continue };
-            for first in self.offsets(direction, thickness) {
-                let part = self.strips(direction, first, thickness);
-                if part.largest() <= limit {
-                    parts.push(part);
-                }
-            }
+            let offsets = self.offsets(direction, thickness).into_iter();
+            parts.extend(offsets.filter_map(|first| self.strips(direction, first, thickness, limit)));
         }
         // A part that holds everything needs no others.
         if let Some(whole) = parts.iter().position(|part| part.edges.len() == self.ising.edges().len()) {
@@ -52,8 +48,12 @@ impl<'a> Layers<'a> {
 
     /// Layers that a strip may have.
     fn thickness(&self, direction: usize, limit: f64) -> Option<u32> {
-        let fits = |t: u32| self.strips(direction, t, t).largest() <= limit;
-        let (mut low, mut high) = (0, self.count(direction) + 1);
+        let fits = |t: u32| self.strips(direction, t, t, limit).is_some();
+        // Single layers of an expander are too wide already.
+        if !fits(1) {
+            return None;
+        }
+        let (mut low, mut high) = (1, self.count(direction) + 1);
         // Strips of t layers are contained in those of t + 1, somewhere.
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -63,7 +63,7 @@ impl<'a> Layers<'a> {
                 high = middle;
             }
         }
-        (low > 0).then_some(low)
+        Some(low)
     }
 
     /// Thicknesses of the first strip, such that there are as few strips as possible: between strips, everything is lost. With a
@@ -79,8 +79,8 @@ impl<'a> Layers<'a> {
         (first..=thickness).step_by(step as usize).collect()
     }
 
-    /// The edges inside strips, the first of `first` layers and the others of `thickness`.
-    fn strips(&self, direction: usize, first: u32, thickness: u32) -> Part {
+    /// The edges inside strips, the first of `first` layers and the others of `thickness`, if tables of `limit` entries do.
+    fn strips(&self, direction: usize, first: u32, thickness: u32, limit: f64) -> Option<Part> {
         let layers = &self.directions[direction];
         let strip = |v: u32| (layers[v as usize] + thickness - first) / thickness;
         let ends = self.ising.edges();
@@ -97,6 +97,6 @@ impl<'a> Layers<'a> {
                 u64::from(strip(v)) << 48 | place
             })
             .collect();
-        Part::new(self.ising.d(), ends, edges, &guide)
+        Part::new(self.ising.d(), ends, edges, &guide, limit)
     }
 }

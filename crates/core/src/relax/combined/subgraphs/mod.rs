@@ -63,7 +63,7 @@ pub(super) fn solve(
 ) -> Result<Option<Solution>> {
     let (layers, eps) = (Layers::new(ising), problem.eps());
     let pool = pool(settings.threads)?;
-    let Some(first) = first(&layers, settings.ibound) else { return Ok(None) };
+    let Some(first) = first(&layers, settings.ibound, monitor) else { return Ok(None) };
     let mut best = Search::new(Split::new(ising, eps, first));
     let slowness = best.descend(STEPS.0, settings, pool.as_ref(), monitor);
     if best.stop == StopReason::Stalled {
@@ -84,7 +84,7 @@ pub(super) fn solve(
 }
 
 /// The parts with the smallest tables that do.
-fn first(layers: &Layers<'_>, ibound: Option<usize>) -> Option<Vec<Part>> {
+fn first(layers: &Layers<'_>, ibound: Option<usize>, monitor: &mut Monitor<'_>) -> Option<Vec<Part>> {
     let mut limit = ibound.map_or(LIMITS.0, |width| (width as f64 + 1.0).exp2());
     loop {
         let parts = layers.cover(limit);
@@ -92,7 +92,7 @@ fn first(layers: &Layers<'_>, ibound: Option<usize>) -> Option<Vec<Part>> {
             return Some(parts);
         }
         limit *= 4.0;
-        if ibound.is_some() || limit > MOST_ENTRIES {
+        if ibound.is_some() || limit > MOST_ENTRIES || monitor.interrupted().is_some() {
             return None;
         }
     }

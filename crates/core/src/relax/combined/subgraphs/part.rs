@@ -28,8 +28,14 @@ pub(super) struct Laws {
 
 impl Part {
     /// The subgraph of the edges (of `ends`) numbered `edges`, in an order that goes along `guide` where that is cheaper than
-    /// in breadth-first layers.
-    pub(super) fn new(d: usize, ends: &[[u32; 2]], edges: Vec<u32>, guide: &[u64]) -> Self {
+    /// in breadth-first layers; `None` when tables of `limit` entries are too small for either.
+    pub(super) fn new(
+        d: usize,
+        ends: &[[u32; 2]],
+        edges: Vec<u32>,
+        guide: &[u64],
+        limit: f64,
+    ) -> Option<Self> {
         let mut neighbours: Neighbours = vec![Vec::new(); d];
         for &e in &edges {
             let [i, j] = ends[e as usize];
@@ -42,11 +48,20 @@ impl Part {
         let mut guided: Vec<u32> = (0..d as u32).collect();
         guided.sort_by_key(|&v| guide[v as usize]);
         let spins = vec![2; d];
-        let plans = [guided, layered].map(|order| Plan::new(&graph, &spins, order));
-        let [guided, layered] = plans;
+        let width = (limit.log2() - 1.0).max(0.0) as usize;
+        let plans = [guided, layered].map(|order| Plan::within(&graph, &spins, order, width));
         let key = |plan: &Plan| (plan.width, plan.entries);
-        let plan = if key(&guided) <= key(&layered) { guided } else { layered };
-        Part { edges, plan }
+        let plan = match plans {
+            [Some(guided), Some(layered)] => {
+                if key(&guided) <= key(&layered) {
+                    guided
+                } else {
+                    layered
+                }
+            }
+            [guided, layered] => guided.or(layered)?,
+        };
+        Some(Part { edges, plan })
     }
 
     /// Entries of the largest table.
