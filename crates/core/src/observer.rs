@@ -1,5 +1,6 @@
 //! One way to watch, limit and cancel any solve.
 
+use crate::certify::CertifiedBound;
 use crate::deadline::Deadline;
 use crate::record::BoundRecord;
 use crate::settings::{Method, Settings};
@@ -29,6 +30,9 @@ pub trait Observer {
 
     /// Called with a sentence for people, such as how long the work that begins now is expected to take.
     fn note(&mut self, _sentence: &str) {}
+
+    /// Called by methods that have proved something and go on: what they have proved so far, whatever comes.
+    fn proved(&mut self, _lower: Option<CertifiedBound>, _upper: Option<CertifiedBound>) {}
 
     /// Whether [`Observer::report`] is to be called.
     fn wants_reports(&self) -> bool {
@@ -167,6 +171,11 @@ impl<'a> Monitor<'a> {
     /// Tells the observer a sentence for people.
     pub(crate) fn note(&mut self, sentence: &str) {
         self.observer.note(sentence);
+    }
+
+    /// Tells the observer what is proved by now.
+    pub(crate) fn proved(&mut self, lower: Option<CertifiedBound>, upper: Option<CertifiedBound>) {
+        self.observer.proved(lower, upper);
     }
 
     /// An observer for a part of this solve: the part sees the cancellation of the whole.

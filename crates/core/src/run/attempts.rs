@@ -1,5 +1,6 @@
 //! One attempt of the portfolio at a bound: with how much time, and what becomes of the answer.
 
+use super::announce::Announcer;
 use super::cost::Estimate;
 use super::cost::constants::COUNTING_SHARE;
 use super::exact_plan::exact_limit;
@@ -35,7 +36,7 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(cost.seconds);
-        let settings = settings.clone().with_time_limit(exact_limit(cost.seconds, settings));
+        let settings = settings.clone().with_time_limit(exact_limit(settings));
         let outcome = job.run_exact(wanted, &settings, observer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)
@@ -50,8 +51,8 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(layers.seconds(settings));
-        let limit = exact_limit(layers.seconds(settings), settings);
-        let outcome = job.run_layers(layers, &settings.clone().with_time_limit(limit), observer);
+        let limited = settings.clone().with_time_limit(exact_limit(settings));
+        let outcome = job.run_layers(layers, &limited, observer);
         self.absorb_if_applicable(job, outcome, observer)
     }
 
@@ -97,7 +98,9 @@ impl Portfolio {
         observer.begin(method);
         let mut settings = settings.clone();
         settings.time_limit_secs = seconds;
-        let outcome = job.run(method, &settings, observer)?;
+        let (summary, results) = (&self.summary, &self.results);
+        let mut announcer = Announcer { job, summary, results, waiting: &[], method, observer };
+        let outcome = job.run(method, &settings, &mut announcer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)
     }

@@ -1,5 +1,6 @@
 //! One call: which methods run, and in which order.
 
+use super::announce::Announcer;
 use super::cost;
 use super::cost::constants::PATIENCE_SECS;
 use super::dispatch::{relaxation, table_bound};
@@ -116,14 +117,16 @@ fn in_order(
             let cost = cost::exact(job.model, Wanted::ALL, &glance);
             cost.into_iter().for_each(|cost| observer.forecast(cost.seconds));
         }
-        let mut outcome = job.run(method, &settings, observer)?;
+        let waiting = &methods[done + 1..];
+        let mut announcer = Announcer { job, summary, results: &results, waiting, method, observer };
+        let mut outcome = job.run(method, &settings, &mut announcer)?;
         if patience && outcome.0.status == Status::TimeLimit && outcome.0.reason.is_none() {
             let name = method.name();
             outcome.0.reason =
                 Some(format!("stopped after {PATIENCE_SECS} s; ask for --method {name} to let it finish"));
         }
         results.push(outcome);
-        job.announce(summary, &results, &methods[done + 1..], observer)?;
+        job.announce(summary, &results, waiting, observer)?;
     }
     Ok(results)
 }

@@ -32,9 +32,9 @@ pub(super) fn is_affordable(seconds: f64, settings: &Settings) -> bool {
 }
 
 /// Seconds that exact inference gets: what is left for bounds if it does not end in time is not nothing.
-pub(super) fn exact_limit(seconds: f64, settings: &Settings) -> Option<f64> {
+pub(super) fn exact_limit(settings: &Settings) -> Option<f64> {
     let ends = settings.ends();
-    ends.is_limited().then(|| (EXACT_SHARE * ends.seconds_left()).max(EXACT_CAUTION * seconds))
+    ends.is_limited().then(|| EXACT_SHARE * ends.seconds_left())
 }
 
 impl ExactPlan {

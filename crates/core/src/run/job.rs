@@ -4,7 +4,6 @@ use super::carry::{Carried, solve_beside};
 use super::dispatch::{relaxation, table_bound};
 use super::features::features;
 use super::plan::{BoundRequest, MethodChoice, dense_refusal};
-use super::report::Report;
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::exact::entry_bracket;
@@ -13,7 +12,7 @@ use crate::model::{FactorModel, FactorRef, Model, Polynomial, Source};
 use crate::observer::Observer;
 use crate::problem::Problem;
 use crate::query::branch::{Goal, branch};
-use crate::record::{IMPOSSIBLE, MethodRecord, ModelRecord, Recorder, Status};
+use crate::record::{IMPOSSIBLE, MethodRecord, Recorder, Status};
 use crate::relax::TableBound;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
@@ -170,34 +169,6 @@ impl<'a> Job<'a> {
         let mut record = self.recorder.empty(method, Status::Converged, IMPOSSIBLE);
         record.certified = true;
         (record, None)
-    }
-
-    /// Tells the observer what the report would be if the run had to end now: `waiting` methods (the first of those
-    /// that are chosen, when none is yet) would give what the coefficients prove.
-    pub(super) fn announce(
-        &self,
-        summary: &ModelRecord,
-        results: &[Outcome],
-        waiting: &[Method],
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        if !observer.wants_reports() {
-            return Ok(());
-        }
-        let first = match &self.request.methods {
-            MethodChoice::List(methods) => methods.clone(),
-            _ => vec![Method::MeanField],
-        };
-        let waiting = if results.is_empty() && waiting.is_empty() { &first[..] } else { waiting };
-        let done = results.iter().map(|(record, _)| (record.clone(), None));
-        let rest = waiting.iter().map(|&method| {
-            let (record, _) = self.by_coefficients(method, StopReason::TimeLimit)?;
-            Ok((record, None))
-        });
-        let rest = rest.collect::<Result<Vec<_>>>()?;
-        let report = Report::new(summary.clone(), self.request, done.chain(rest).collect())?;
-        observer.report(&report.record);
-        Ok(())
     }
 
     fn branch(&self, settings: &Settings, observer: &mut dyn Observer) -> Result<Outcome> {

@@ -2,6 +2,7 @@
 //!
 //! [`bound`] is what the command line, the Python package and sweeps call; [`scan`] calls it over temperature.
 
+mod announce;
 mod attempts;
 mod carry;
 mod components;

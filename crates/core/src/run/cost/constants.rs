@@ -87,14 +87,15 @@ pub(crate) const PATIENCE_SECS: f64 = 60.0;
 pub(crate) const AT_ONCE_SECS: f64 = 0.25;
 /// Exact inference is begun when it is expected to fit this many times into the time left: estimates are right within
 /// a factor of three, and a run that does not end gives nothing.
-pub(crate) const EXACT_CAUTION: f64 = 1.5;
+pub(crate) const EXACT_CAUTION: f64 = 1.8;
 /// Share of the time left that the search for an elimination order may take.
 pub(crate) const PLANNING_SHARE: f64 = 0.08;
 /// Exact inference of everything that is expected to take longer, in seconds, comes after that of log Z alone, which takes a quarter of the
 /// time and a fraction of the memory and closes the bracket.
 pub(crate) const LOG_Z_FIRST_SECS: f64 = 1.0;
-/// Share of the time left after which exact inference that has not ended gives way to bounds: the machine may be busier than it was.
-pub(crate) const EXACT_SHARE: f64 = 0.7;
+/// Share of the time left after which exact inference that has not ended gives way to bounds: the machine may be busier than it was, and
+/// with twice the time bounds must not be behind what they are alone.
+pub(crate) const EXACT_SHARE: f64 = 0.55;
 /// Seconds of the first, hasty search for an elimination order of `auto`: nothing is proved meanwhile.
 pub(crate) const HASTY_SECS: f64 = 0.1;
 /// Exact inference that would take longer, in seconds, is not worth mentioning: a day.
