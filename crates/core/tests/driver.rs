@@ -78,6 +78,27 @@ fn hard_zeros_leave_every_bound_valid() {
 }
 
 #[test]
+fn formulas_beyond_elimination_are_counted() {
+    // At most one of sixty: every pair shares a table, and 61 states are left of 2^60.
+    let d = 60;
+    let mut tables = FactorModel::new(d);
+    for i in 0..d {
+        for j in 0..i {
+            tables.push(&[i, j], &[0.0, 0.0, 0.0, f64::NEG_INFINITY]).unwrap();
+        }
+    }
+    let model = Model::new(Source::Factors(tables));
+    for methods in [MethodChoice::List(vec![Method::Exact]), MethodChoice::Auto] {
+        let report = bound(&model, &request(methods), &mut Silent).unwrap();
+        let sides = report.record.best.log_z;
+        let (lower, upper) = (sides.lower.unwrap(), sides.upper.unwrap());
+        let truth = 61f64.ln();
+        assert!(lower <= truth && truth <= upper && upper - lower < 1e-9, "{lower} {upper}");
+        assert_eq!(report.record.best.upper_method, Some(Method::Exact));
+    }
+}
+
+#[test]
 fn a_seed_and_a_number_of_iterations_repeat_a_run_of_auto() {
     let side = 20;
     let mut random = Random(20);
