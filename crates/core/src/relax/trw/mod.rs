@@ -22,7 +22,6 @@ mod wilson;
 use self::report::{constant_bound, report};
 use self::trees::{Mixture, Scaled};
 use super::Relaxation;
-use crate::certify::Form;
 use crate::error::{Error, Result};
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
@@ -86,7 +85,7 @@ impl Relaxation for Trw {
         let rho = if optimise || settings.rho != Rho::Optimized { settings.rho } else { Rho::Uniform };
         let (mixture, note) = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
         if monitor.deadline().is_limited() {
-            monitor.reserve_seconds(proof_seconds(&model, &mixture, eps));
+            monitor.reserve_seconds(mixture.proof_seconds(&model, eps));
         }
         let mut outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
@@ -116,24 +115,6 @@ impl Job<'_> {
         0.9 * self.tol * (self.constant + upper).abs().max(1.0)
     }
 }
-
-/// Seconds that the proof of a mixture takes, by the proof of one of its forests. Every proof is a few percent of the
-/// whole work unless there are as many forests as spins.
-fn proof_seconds(model: &Scaled, mixture: &Mixture, eps: f64) -> f64 {
-    let start = std::time::Instant::now();
-    let one = mixture.first();
-    let messages = vec![[0.0; 2]; model.ends.len()];
-    if let Ok(proof) = one.certificate(model, &messages, 0.0, eps)
-        && let Some(Form::Elimination { polynomial, .. }) = proof.components.first().map(|c| &c.form)
-    {
-        // Only the time counts.
-        let _ = proof.verify(polynomial);
-    }
-    PROOF_CAUTION * start.elapsed().as_secs_f64() * mixture.forests.len() as f64
-}
-
-/// Forests may be added after the estimate, and the machine may be busier.
-const PROOF_CAUTION: f64 = 1.5;
 
 /// Sweeps of message passing, Newton steps otherwise.
 fn default_iterations(passing: bool) -> usize {
