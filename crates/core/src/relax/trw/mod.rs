@@ -80,13 +80,14 @@ impl Relaxation for Trw {
         };
         let mut monitor = Monitor::new(settings, default_iterations(passing), observer);
         let eps = problem.eps();
-        let job = Job { model: &model, constant: ising.constant() / eps, eps, tol: settings.tol };
         // Message passing works at fixed probabilities.
         let rho = if optimise || settings.rho != Rho::Optimized { settings.rho } else { Rho::Uniform };
         let (mixture, note) = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
-        if monitor.deadline().is_limited() {
-            monitor.reserve_seconds(mixture.proof_seconds(&model, eps));
-        }
+        let is_limited = monitor.deadline().is_limited();
+        let forest_secs = if is_limited { mixture.forest_proof_seconds(&model, eps) } else { 0.0 };
+        let (constant, tol) = (ising.constant() / eps, settings.tol);
+        let job = Job { model: &model, constant, eps, tol, forest_secs };
+        job.reserve(&mixture, &mut monitor);
         let mut outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
             (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
@@ -106,9 +107,18 @@ struct Job<'a> {
     constant: f64,
     eps: f64,
     tol: f64,
+    /// Seconds that the proof of a forest takes, under a time limit.
+    forest_secs: f64,
 }
 
 impl Job<'_> {
+    /// Keeps time for the proof of a mixture.
+    fn reserve(&self, mixture: &Mixture, monitor: &mut Monitor<'_>) {
+        if self.forest_secs > 0.0 {
+            monitor.reserve_seconds(self.forest_secs * mixture.forests.len() as f64);
+        }
+    }
+
     /// The gap at which a bound of `upper` (without the constant) counts as converged.
     fn allowed_gap(&self, upper: f64) -> f64 {
         // A tenth of the tolerance is for the width of the certificate.

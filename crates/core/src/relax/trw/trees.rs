@@ -59,7 +59,7 @@ impl Scaled {
     }
 }
 
-/// Forests may be added after the proof's time was estimated, and the machine may be busier.
+/// Proofs may take this many times as long as the one that was timed: the machine may be busier.
 const PROOF_CAUTION: f64 = 1.5;
 
 /// Half log-odds sent along every edge, `[to first end, to second end]`: all that distinguishes
@@ -231,9 +231,8 @@ impl Mixture {
         })
     }
 
-    /// Seconds that the proof of this mixture takes, by the proof of one of its forests. Every proof is a few percent of
-    /// the whole work unless there are as many forests as spins.
-    pub(super) fn proof_seconds(&self, model: &Scaled, eps: f64) -> f64 {
+    /// Seconds that the proof of one forest takes, found out on the first.
+    pub(super) fn forest_proof_seconds(&self, model: &Scaled, eps: f64) -> f64 {
         let start = std::time::Instant::now();
         let one = Mixture { forests: self.forests.iter().take(1).cloned().collect(), weights: vec![1.0] };
         let messages = vec![[0.0; 2]; model.ends.len()];
@@ -243,7 +242,7 @@ impl Mixture {
             // Only the time counts.
             let _ = proof.verify(&Polynomial::from(tree));
         }
-        PROOF_CAUTION * start.elapsed().as_secs_f64() * self.forests.len() as f64
+        PROOF_CAUTION * start.elapsed().as_secs_f64()
     }
 }
 
