@@ -17,6 +17,15 @@ __all__ = ["bracket", "convergence", "history", "temperature"]
 # More points than this are a line without dots.
 _DOTS = 40
 
+# A legend where it hides nothing.
+_ABOVE: dict[str, Any] = {
+    "fontsize": "small",
+    "loc": "lower center",
+    "bbox_to_anchor": (0.5, 1.0),
+    "ncols": 2,
+    "frameon": False,
+}
+
 
 def convergence(solutions: Sequence[Solution], ax: Optional[Axes] = None) -> Axes:
     """Relaxation gap, upper minus lower value on phi, against the iterations."""
@@ -67,9 +76,10 @@ def bracket(solutions: Sequence[Solution], ax: Optional[Axes] = None) -> Axes:
         elif lower is not None:
             _open_end(axes, lower, lower + reach, y)
         if lower is not None:
-            axes.plot([lower], [y], marker="|", markersize=14, markeredgewidth=2, color="C0")
+            axes.plot([lower], [y], marker="|", markersize=20, markeredgewidth=2, color="C0")
         if upper is not None:
-            axes.plot([upper], [y], marker="|", markersize=14, markeredgewidth=2, color="C3")
+            # Shorter, so that both ends of a closed interval are seen.
+            axes.plot([upper], [y], marker="|", markersize=11, markeredgewidth=2, color="C3")
     if len(shown) > 1 and lowers and uppers:
         axes.axvspan(max(lowers), min(uppers), color="0.9", zorder=0)
     axes.set_yticks(range(len(shown)))
@@ -95,7 +105,7 @@ def history(shrinking: Optional[History], eps: float = 1.0, ax: Optional[Axes] =
         ):
             axes.step(shrinking.seconds, values, where="post", marker=".", color=color, label=name)
         axes.set_xscale("log")
-        axes.legend(fontsize="small")
+        axes.legend(**_ABOVE)
     axes.set_xlabel("seconds")
     axes.set_ylabel("log Z" if eps == 1.0 else "eps log Z")
     return axes
@@ -108,11 +118,12 @@ def temperature(scan: Scan, ax: Optional[Axes] = None) -> Axes:
     betas, lower, upper = scan.betas[order], scan.lower[order], scan.upper[order]
     axes.fill_between(betas, lower, upper, color="C0", alpha=0.15, linewidth=0)
     dots = "." if len(betas) <= _DOTS else None
-    axes.plot(betas, upper, marker=dots, color="C3", label="proved upper bound")
+    # Wider, so that both sides of a closed bracket are seen.
+    axes.plot(betas, upper, marker=dots, markersize=9, linewidth=3.5, color="C3", label="proved upper bound")
     axes.plot(betas, lower, marker=dots, color="C0", label="proved lower bound")
     axes.set_xlabel("inverse temperature beta")
     axes.set_ylabel("log Z(beta)")
-    axes.legend(fontsize="small")
+    axes.legend(**_ABOVE)
     return axes
 
 
@@ -127,7 +138,7 @@ def _legend(axes: Axes, has_lower: bool, has_upper: bool) -> None:
     names = [("C0", "proved lower bound", has_lower), ("C3", "proved upper bound", has_upper)]
     style: dict[str, Any] = {"marker": "|", "markersize": 10, "markeredgewidth": 2, "linestyle": ""}
     handles = [Line2D([], [], color=color, label=name, **style) for color, name, is_there in names if is_there]
-    axes.legend(handles=handles, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    axes.legend(handles=handles, **_ABOVE)
 
 
 def _axes(ax: Optional[Axes]) -> Axes:

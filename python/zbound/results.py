@@ -252,6 +252,10 @@ class Results(Sequence[Solution]):
         """Draws the proved bracket against time. Needs matplotlib."""
         return plots.history(self.history, self.eps, ax)
 
+    def plot(self, ax: Optional[Axes] = None) -> Axes:
+        """Draws the proved bracket against time, as `plot_history` does. Needs matplotlib."""
+        return self.plot_history(ax)
+
     def plot_convergence(self, ax: Optional[Axes] = None) -> Axes:
         """Draws the relaxation gap of every method against the iterations. Needs matplotlib."""
         return plots.convergence(self.solutions, ax)

@@ -18,30 +18,30 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 pub(crate) const EXIT_INCOMPLETE: u8 = 1;
 
 const STORY: &str = "\
-Certified bounds on the log-partition function of Ising models and binary Markov random fields.
+Certified bounds on the log-partition function of Ising models and Markov random fields.
 
-A model gives every state x in {-1,+1}^d the weight exp(f(x)/eps). zbound proves numbers
+A model gives every joint state x of its variables the weight exp(f(x)/eps). zbound proves numbers
   lower <= eps log Z <= upper,   Z = sum over all states of exp(f(x)/eps),
 and writes the proof down, so that another program can check it.";
 
 const EXAMPLES: &str = "\
 A first session:
   zbound generate --family gaussian --graph complete --d 12 --seed 1 --out model.json
-  zbound info model.json                      what is in it, what exact inference would cost
+  zbound info model.json                      what is in it
   zbound bound model.json                     the best bounds for its size
   zbound bound model.json --method all        every method side by side
   zbound bound model.uai --evidence model.uai.evid --json
   zbound bound model.json --method quantum --certificate proof.zbc
-  zbound verify model.json proof.zbc          check the proof; zbound-check does it independently
-  zbound map model.json                       the limit eps = 0: bound max f, find an assignment
+  zbound verify model.json proof.zbc          check the proof, as zbound-check does
+  zbound map model.json                       the limit eps = 0: the largest f
   zbound marginals model.json                 proved intervals for every P(x_i = +1)
   zbound sample model.json --n 10             states drawn from the distribution
   zbound scan model.json --betas 0:2:21       brackets over inverse temperature
   zbound bound model.json --report page.html  the same answer as a page for a browser
-  zbound convert spins.coo model.json         between formats; `-` is standard input or output
+  zbound convert spins.coo model.json         between formats; `-` reads or prints
   zbound reproduce comp_2 --out results       a figure of the paper, recomputed
 
-Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C, 143 SIGTERM
+Exit codes: 0 certified as asked, 1 something asked for is not certified, 2 error, 130 Ctrl-C, 143 SIGTERM \
 (the best bound certified so far is still printed).";
 
 /// The command line.

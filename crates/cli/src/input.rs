@@ -43,7 +43,8 @@ impl ModelArgs {
 /// The format that the name of an output file stands for; `option` is what else tells it.
 pub(crate) fn format_of(path: &Path, option: &str) -> Result<Format, zbound::Error> {
     Format::from_path(path).ok_or_else(|| {
-        let message = format!("{}: unknown extension; name the format with {option}", path.display());
+        let (path, names) = (path.display(), <Format as zbound::Choice>::names());
+        let message = format!("{path}: unknown extension; name the format with {option}, one of {names}");
         zbound::Error::Setting(message)
     })
 }

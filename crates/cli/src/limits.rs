@@ -21,7 +21,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::count)]
     pub(crate) max_iterations: Option<usize>,
     /// Seed of randomised orders, starts and restarts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = numbers::seed)]
     pub(crate) seed: u64,
 }
 

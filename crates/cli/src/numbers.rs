@@ -1,5 +1,8 @@
 //! Numbers as people type and read them.
 
+use std::str::FromStr;
+use zbound::Error;
+
 /// A number, with a message that says so.
 pub(crate) fn real(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| "expected a number, such as 0.5 or 1e-6".to_owned())
@@ -19,6 +22,19 @@ pub(crate) fn whole(text: &str) -> Result<usize, String> {
 /// A whole number that counts something.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
     whole_from(text, 1)
+}
+
+/// A seed.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| "expected a whole number, at least 0".to_owned())
+}
+
+/// Anything the library reads from text, with its message alone: the option's name says what is wrong.
+pub(crate) fn read<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| match error {
+        Error::Setting(message) | Error::Features(message) => message,
+        other => other.to_string(),
+    })
 }
 
 /// A number in a few characters; scientific notation only where decimals would hide it.
@@ -58,6 +74,8 @@ mod tests {
         assert!(real("abc").unwrap_err().contains("a number"));
         assert!(count("0").unwrap_err().contains("at least 1"));
         assert!(whole("-3").unwrap_err().contains("at least 0"));
+        assert!(seed("1.5").unwrap_err().contains("whole number"));
+        assert!(!read::<zbound::FeatureSpec>("deg:3").unwrap_err().contains("invalid"));
         assert_eq!((real("1e-3"), whole("0"), count("7")), (Ok(1e-3), Ok(0), Ok(7)));
     }
 }

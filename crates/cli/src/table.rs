@@ -105,6 +105,10 @@ fn methods_table(record: &BoundRecord, exact: Option<f64>, decimals: usize, wide
     for result in &record.results {
         table.add_row(row(record.eps, result, exact, decimals, wide));
     }
+    // Two spaces between columns: the longest names fit 80 columns with them.
+    for column in table.column_iter_mut().skip(1) {
+        column.set_padding((0, 1));
+    }
     let columns = table.column_count();
     for column in table.column_iter_mut().take(columns - 1).skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -129,7 +133,8 @@ pub(crate) fn figures(eps: f64, result: &MethodRecord, decimals: usize) -> [Stri
         result.log_z.lower.map_or_else(none, |v| round_down_display(v, decimals)),
         result.log_z.upper.map_or_else(none, |v| round_up_display(v, decimals)),
         result.relaxation_gap.map_or_else(none, |gap| short(gap / scale)),
-        duration(result.seconds),
+        // What was not begun took no time.
+        if result.seconds > 0.0 { duration(result.seconds) } else { none() },
     ]
 }
 

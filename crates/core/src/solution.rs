@@ -1,10 +1,11 @@
 //! What a solve returns: why it stopped, and what is proved. The two are kept apart.
 
-use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
+use crate::certify::{Certificate, CertifiedBound};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
 use crate::observer::Monitor;
 use crate::problem::Problem;
+use crate::relax::SpectralPoint;
 use crate::settings::{Method, Solver};
 
 /// Why a solver stopped. Whatever the reason, the certificate it returns is valid.
@@ -118,6 +119,10 @@ pub struct Solution {
     pub sampling: Option<Sampling>,
     /// Values along the way.
     pub trace: Vec<TracePoint>,
+    /// Edges of each forest of a mixture, for methods over trees.
+    pub(crate) forests: Option<Vec<Vec<[u32; 2]>>>,
+    /// Where a spectral bound was found, for other solves to start from.
+    pub(crate) point: Option<SpectralPoint>,
     /// The proof of `upper` (and `lower`).
     pub certificate: Option<Certificate>,
 }
@@ -144,6 +149,8 @@ impl Solution {
             pairwise: None,
             sampling: None,
             trace: Vec::new(),
+            forests: None,
+            point: None,
             certificate: None,
         }
     }
@@ -236,13 +243,3 @@ const STALLED: &str = "rounding ended the iteration above the tolerance; the bou
 /// Said when a method was stopped before it had a bound of its own.
 pub(crate) const FALLBACK: &str =
     "stopped before a first bound was proved: this one comes from the coefficients alone";
-
-impl Certificate {
-    /// What the coefficients alone prove: `f <= c + sum |theta|` from above and `Phi(f) >= E f = c` from below.
-    pub(crate) fn of_coefficients(f: &Polynomial, eps: f64, upper: bool, lower: bool) -> Self {
-        let form = Form::Constant { value: f.pairwise_part().constant() };
-        let components = if upper { vec![Component { weight: 1.0, form }] } else { Vec::new() };
-        let witness = lower.then(|| Witness::Product { means: vec![0.0; f.d()] });
-        Certificate { eps, slack: Slack::default(), components, witness }
-    }
-}

@@ -1,6 +1,7 @@
 //! `zbound bench`: every method side by side, on this machine.
 
 use crate::choices;
+use crate::numbers;
 use crate::output;
 use crate::signals::Signals;
 use anyhow::{Result, bail};
@@ -21,7 +22,7 @@ Examples:
   zbound bench quantum --d 10,30,100,300
   zbound bench combined --d 10
   zbound bench suite models/ --time-limit 10 > benchmarks.md
-  zbound bench suite models/ --time-limit 10,60 -m wmb -m combined --store runs.jsonl --out benchmarks.md
+  zbound bench suite models/ --time-limit 10,60 -m wmb --store runs.jsonl --out page.md
   zbound bench quantum --d 10,100 --first-order 0 --python .venv/bin/python
   zbound bench --graph grid --d 16,64,256 --time-limit 30 --json";
 
@@ -48,22 +49,22 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "M", value_parser = choices::parser::<Method>())]
     method: Vec<Method>,
     /// Threads of `suite`
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::count)]
     threads: usize,
     /// Numbers of spins
-    #[arg(long, value_delimiter = ',', default_value = "10,20,40")]
+    #[arg(long, value_delimiter = ',', default_value = "10,20,40", allow_negative_numbers = true, value_parser = numbers::count)]
     d: Vec<usize>,
     /// Spins up to which `quantum` also runs Chambolle-Pock
-    #[arg(long, value_name = "D", default_value_t = 100)]
+    #[arg(long, value_name = "D", default_value_t = 100, allow_negative_numbers = true, value_parser = numbers::whole)]
     first_order: usize,
     /// Draws per family and strength of `combined`
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = numbers::seed)]
     draws: u64,
     /// Python interpreter with QICS (`pip install qics`) for `quantum`, or with pyGMs and pyAgrum (`pip install pygms pyagrum`) for `suite`, to run them side by side
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
     /// Spins up to which `quantum` also runs QICS
-    #[arg(long, value_name = "D", default_value_t = 100)]
+    #[arg(long, value_name = "D", default_value_t = 100, allow_negative_numbers = true, value_parser = numbers::whole)]
     conic: usize,
     /// Distribution of fields and couplings, as for `zbound generate`
     #[arg(long, default_value = "logdet-mixed", value_parser = choices::parser::<Family>())]
@@ -72,16 +73,16 @@ pub(crate) struct Args {
     #[arg(long, default_value = "complete", value_parser = choices::parser::<Graph>())]
     graph: Graph,
     /// Strength of the couplings
-    #[arg(long, default_value_t = 0.25)]
+    #[arg(long, default_value_t = 0.25, allow_negative_numbers = true, value_parser = numbers::real)]
     w: f64,
     /// Seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::seed)]
     seed: u64,
     /// Relative gap at which a method has converged
-    #[arg(long, value_name = "T", default_value_t = 1e-8)]
+    #[arg(long, value_name = "T", default_value = "1e-8", allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     /// Seconds for all methods on one model together; `suite` takes several, separated by commas
-    #[arg(long, value_name = "S", value_delimiter = ',', default_value = "20")]
+    #[arg(long, value_name = "S", value_delimiter = ',', default_value = "20", allow_negative_numbers = true, value_parser = numbers::real)]
     time_limit: Vec<f64>,
     /// One JSON document instead of a table
     #[arg(long)]

@@ -34,7 +34,7 @@ Examples:
   zbound bound model.json --method quantum --method trw --time-limit 10
   zbound bound grid.uai --evidence grid.uai.evid --json
   zbound bound model.json --method quantum --features degree:2 --certificate proof.zbc
-  zbound generate --family gaussian --graph complete --d 8 --seed 3 | zbound bound - --format json";
+  zbound generate --family gaussian --graph complete --d 8 --seed 3 | zbound bound -";
 
 /// Options of `zbound bound`.
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     eps: f64,
     /// Features of the quantum bounds: degree:K, first:N, all, edges or a JSON list of variable sets
     /// [default: 1 and every x_i, plus what the model's terms need]
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", value_parser = numbers::read::<FeatureSpec>)]
     features: Option<FeatureSpec>,
     /// Features that quantum-greedy adds: a number, or `auto` to stop when a step gains little
     #[arg(long, value_name = "K", default_value = "3")]
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::count)]
     greedy_batch: usize,
     /// Relative gap at which a method has converged, 1e-15 to 1
-    #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true, value_parser = numbers::real)]
+    #[arg(long, value_name = "T", default_value = "1e-8", allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,

@@ -2,6 +2,7 @@
 
 use crate::choices;
 use crate::input::{ModelArgs, format_of};
+use crate::numbers;
 use crate::output;
 use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
     /// Inverse temperature of energy formats: f = -beta E
-    #[arg(long, value_name = "B", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", default_value_t = 1.0, allow_negative_numbers = true, value_parser = numbers::real)]
     beta: f64,
 }
 

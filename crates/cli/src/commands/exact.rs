@@ -11,7 +11,7 @@ use zbound::Method;
 use zbound::run::{BoundRequest, MethodChoice};
 
 const EXAMPLES: &str = "\
-Enumerates all states, or eliminates variables along a good order, whichever is cheaper; `zbound info`
+Enumerates all states, or eliminates variables along a good order, whichever is cheaper; `zbound info` \
 tells the cost beforehand. lower and upper enclose log Z rigorously.
 
 Examples:

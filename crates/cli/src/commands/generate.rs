@@ -2,6 +2,7 @@
 
 use crate::choices;
 use crate::input::format_of;
+use crate::numbers;
 use crate::output;
 use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
@@ -12,12 +13,9 @@ use zbound::io::{self, Format};
 const EXAMPLES: &str = "\
 The same options give the same bytes on every machine.
 
-Families: gaussian, logdet-attractive, logdet-mixed, logdet-repulsive, trw-attractive, trw-mixed
-Graphs:   complete, grid, chain, tree, star, independent, regular
-
 Examples:
   zbound generate --family gaussian --graph complete --d 12 --seed 1 --out model.json
-  zbound generate --family trw-mixed --graph grid --d 49 --w 0.5 --seed 7 | zbound bound - --format json";
+  zbound generate --family trw-mixed --graph grid --d 49 --w 0.5 --seed 7 | zbound info -";
 
 /// Options of `zbound generate`.
 #[derive(Debug, clap::Args)]
@@ -30,13 +28,13 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choices::parser::<Graph>())]
     graph: Graph,
     /// Number of spins
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = numbers::whole)]
     d: usize,
     /// Strength of the couplings, for every family but gaussian
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = numbers::real)]
     w: Option<f64>,
     /// Seed
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = numbers::seed)]
     seed: u64,
     /// File to write, in the format of its extension [default: native JSON on standard output]
     #[arg(long, value_name = "FILE")]
@@ -55,7 +53,7 @@ impl Args {
         };
         let spec = GenerateSpec { family: self.family, graph: self.graph, d: self.d, w, seed: self.seed };
         let format = match &self.out {
-            Some(path) => format_of(path, "another extension, such as .json")?,
+            Some(path) => format_of(path, "another extension")?,
             None => Format::Json,
         };
         let model = Model::from(generate(&spec)?);

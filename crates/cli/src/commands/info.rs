@@ -45,10 +45,10 @@ impl Args {
             if json {
                 return Ok(serde_json::to_string(&info)? + "\n");
             }
-            let cost = exact::estimate(&model, &settings)?;
+            let costs = exact::estimate_both(&model, &settings)?;
             let mut table = Table::new();
             table.load_preset(presets::NOTHING);
-            table.add_rows(rows(&model, &info, &cost));
+            table.add_rows(rows(&model, &info, &costs));
             if let Some(names) = table.column_mut(0) {
                 names.set_padding((0, 1));
             }
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
+fn rows(model: &Model, info: &Info, (log_z, all): &(Cost, Cost)) -> Vec<[String; 2]> {
     let range = |range: Option<(f64, f64)>| {
         let range = range.filter(|(_, high)| *high > 0.0);
         range.map_or_else(|| "none".to_owned(), |(low, high)| format!("{low:.4} to {high:.4} in size"))
@@ -80,7 +80,6 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         (_, true) => "complete",
         _ => "neither a forest nor complete",
     };
-    let mib = cost.bytes as f64 / f64::from(1 << 20);
     let states = match (info.min_states, info.max_states) {
         (2, 2) => String::new(),
         (low, high) if low == high => format!(", of {low} states"),
@@ -101,14 +100,18 @@ fn rows(model: &Model, info: &Info, cost: &Cost) -> Vec<[String; 2]> {
         row("hard zeros", info.hard_zeros.to_string()),
         row("uncertainty of f", numbers::short(info.uncertainty)),
         row("induced width", format!("{}, an upper bound on the treewidth", info.induced_width)),
-        row(
-            "exact inference",
-            if cost.seconds < OUT_OF_REACH_SECS {
-                let (entries, time) = (numbers::short(cost.entries), duration(cost.seconds));
-                format!("{}, {entries} table entries, about {time} and {mib:.1} MiB", cost.algorithm.name())
-            } else {
-                "out of reach: no elimination order is cheap enough".to_owned()
-            },
-        ),
+        row("exact log Z", work(log_z)),
+        row("with marginals", work(all)),
     ]
+}
+
+/// What a computation takes.
+fn work(cost: &Cost) -> String {
+    if cost.seconds < OUT_OF_REACH_SECS {
+        let (entries, time) = (numbers::short(cost.entries), duration(cost.seconds));
+        let (name, mib) = (cost.algorithm.name(), cost.bytes as f64 / f64::from(1 << 20));
+        format!("{name}, {entries} table entries, about {time} and {mib:.1} MiB")
+    } else {
+        "out of reach: no elimination order is cheap enough".to_owned()
+    }
 }

@@ -4,6 +4,7 @@ use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::round_down_display;
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
 use crate::supervise::{Ended, Run};
 use anyhow::{Context as _, Result};
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     model: ModelArgs,
     /// Features of the moment matrices: degree:K, first:N, all, edges or a JSON list of variable sets
     /// [default: 1 and every x_i, plus what the model's terms need]
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", value_parser = numbers::read::<FeatureSpec>)]
     features: Option<FeatureSpec>,
     /// Temperature of models
     #[arg(
@@ -38,14 +39,15 @@ pub(crate) struct Args {
         alias = "temperature",
         value_name = "E",
         default_value_t = 1.0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = numbers::real
     )]
     eps: f64,
     /// The second distribution: a model or a table [default: uniform]
     #[arg(long, value_name = "MODEL|TABLE")]
     q: Option<PathBuf>,
     /// Features to add greedily
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = numbers::whole)]
     greedy: Option<usize>,
     #[command(flatten)]
     limits: LimitArgs,

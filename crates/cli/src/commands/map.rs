@@ -6,6 +6,7 @@ use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{decimals_for, round_down_display, round_up_display};
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
 use crate::supervise::{Ended, Run};
 use crate::table::short;
@@ -17,11 +18,12 @@ use zbound::query::map::{Cuts, MapRecord, MapReport, MapRequest, map};
 use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
-Unless --cuts or --features asks for one relaxation, whatever closes the gap is tried: exact elimination,
-branch and bound with triangle cuts, mini-buckets for tables, and the integrality of integer data. The assignment is
-in the file's own letters: -1 and +1 for spins and sides of a cut, 0 and 1 for QUBOs, else states. A certificate
+Unless --cuts or --features asks for one relaxation, whatever closes the gap is tried: exact elimination, \
+branch and bound with triangle cuts, mini-buckets for tables, and the integrality of integer data. The assignment is \
+in the file's own letters: -1 and +1 for spins and sides of a cut, 0 and 1 for QUBOs, else states. A certificate \
 proves the bound as it is before integrality rounds it.
-The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that
+
+The bound is on the largest f, in the units of the file: a cut weight for max-cut files, -E for formats that \
 hold a minimised energy E (then the energy and its lower bound are printed as well).
 
 Examples:
@@ -38,13 +40,13 @@ pub(crate) struct Args {
     model: ModelArgs,
     /// Features of the moment matrix: degree:K, first:N, all, edges or a JSON list of variable sets
     /// [default: 1 and every x_i, plus what the model's terms need]
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", value_parser = numbers::read::<FeatureSpec>)]
     features: Option<FeatureSpec>,
     /// The relaxation alone, with inequalities that tighten the bound of a pairwise model
     #[arg(long, value_parser = choices::parser::<Cuts>())]
     cuts: Option<Cuts>,
     /// Relative gap at which the relaxation is solved
-    #[arg(long, value_name = "T", default_value_t = 1e-6, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "1e-6", allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,

@@ -5,6 +5,7 @@ use crate::cli::EXIT_INCOMPLETE;
 use crate::decimal::{round_down_display, round_up_display};
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
 use crate::supervise::{Ended, Run};
 use anyhow::Result;
@@ -16,15 +17,15 @@ use zbound::{Alphabet, Method, Model};
 use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
-auto takes one exact elimination where that fits the limits. Otherwise every interval comes from what is round its
-variable (neighbourhoods), and from proved bounds on log Z with the variable fixed to each of its states, in rounds:
+auto takes one exact elimination where that fits the limits. Otherwise every interval comes from what is round its \
+variable (neighbourhoods), and from proved bounds on log Z with the variable fixed to each of its states, in rounds: \
 intervals shrink as long as the time limit allows.
 
 Examples:
   zbound marginals model.json
   zbound marginals model.json --spin 0 --spin 3 --json
   zbound marginals model.uai --pairs 0,1 --pairs 4,2 --given 7=1
-  zbound marginals grid.uai --evidence grid.uai.evid --method combined --method mean-field --time-limit 60";
+  zbound marginals grid.uai --evidence grid.uai.evid -m combined -m mean-field";
 
 /// Digits of printed probabilities.
 const DECIMALS: usize = 9;
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]
     method: Vec<String>,
     /// Variables, numbered from 0, with commas between them or one option each [default: all, or none when pairs are asked for]
-    #[arg(long, visible_alias = "variables", value_name = "I", value_delimiter = ',')]
+    #[arg(long, visible_alias = "variables", value_name = "I", value_delimiter = ',', allow_negative_numbers = true, value_parser = numbers::whole)]
     spin: Vec<usize>,
     /// Pairs of variables whose joint laws are wanted
     #[arg(long, value_name = "I,J", num_args = 1.., value_parser = parse_pair)]
@@ -60,7 +61,7 @@ pub(crate) struct Args {
     )]
     eps: f64,
     /// Relative gap at which a method has converged
-    #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value = "1e-8", allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,

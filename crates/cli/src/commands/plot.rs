@@ -8,14 +8,14 @@ use zbound_figures::paper::{deviation, mean};
 use zbound_figures::plot::{Axes, Chart, Mark, Panel, Point, Series, color, write};
 
 const EXAMPLES: &str = "\
-Columns: grid, curve, family, graph, d, w, eps, draw, seed, method, features, n, k, tol, solver, rho, bound, exact,
-error, marginal_error, gap, iterations, seconds, status, ... (the header of records.csv), and error_per_spin.
+Columns: grid, curve, family, graph, d, w, eps, draw, seed, method, features, n, k, tol, solver, rho, bound, exact, \
+error, marginal_error, gap, iterations, seconds, status, ... (the header of records.csv), and error_per_spin. \
 Rows with the same x are averaged; the band is one standard deviation.
 
 Examples:
   zbound plot results/records.csv --x w --y error_per_spin --out error.svg
   zbound plot results/records.jsonl --x d --y seconds --by method --log-x --log-y --out time.png
-  zbound plot results/records.csv --x w --y marginal_error --panel family --where graph=grid --out marginals.svg";
+  zbound plot results/records.csv --x w --y marginal_error --panel family --out all.svg";
 
 /// Options of `zbound plot`.
 #[derive(Debug, clap::Args)]

@@ -14,10 +14,10 @@ use zbound_figures::report::{self, Metadata, Section, summary};
 use zbound_figures::spec::Config;
 
 const EXAMPLES: &str = "\
-Figures: logp_1, comp_2, comp_rho_fixed_2, KL_1, comp_1, comp_rho_fixed_1, comp_3, hierarchies_greedy_1,
+Figures: logp_1, comp_2, comp_rho_fixed_2, KL_1, comp_1, comp_rho_fixed_1, comp_3, hierarchies_greedy_1, \
 hierarchies_greedy_2a, hierarchies_greedy_2b, comp_large_d, CP_gap_iter, CP_iter_d, CP_gap_iter_ho, CP_iter_n
 
-Writes DIR/report.html, DIR/claims.json, DIR/run.json, DIR/records.jsonl and for each figure a folder with
+Writes DIR/report.html, DIR/claims.json, DIR/run.json, DIR/records.jsonl and for each figure a folder with \
 records.csv, the plot as SVG and PNG, and its claims.
 
 Examples:

@@ -3,6 +3,7 @@
 use crate::cli::EXIT_INCOMPLETE;
 use crate::input::ModelArgs;
 use crate::limits::LimitArgs;
+use crate::numbers;
 use crate::output;
 use crate::supervise::{Ended, Run};
 use anyhow::Result;
@@ -10,7 +11,7 @@ use std::time::Instant;
 use zbound::query::sample::{SampleRecord, SampleRequest, SamplerKind, sample};
 
 const EXAMPLES: &str = "\
-Samples are independent and exact where elimination fits the limits; otherwise they are the ends of annealed chains,
+Samples are independent and exact where elimination fits the limits; otherwise they are the ends of annealed chains, \
 close to the distribution and not from it, which standard error says. One line per sample, one number per variable:
 -1 and +1 for spins, 0 and 1 for QUBOs, else states.
 
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Number of samples
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
+    #[arg(long, short, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = numbers::whole)]
     n: usize,
     /// Temperature: the distribution is exp(f/eps)/Z
     #[arg(

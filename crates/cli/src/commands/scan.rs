@@ -19,8 +19,8 @@ use zbound::run::{Betas, BoundRequest, MethodChoice, ScanPoint, ScanRecord, scan
 use zbound_bench::duration;
 
 const EXAMPLES: &str = "\
-beta multiplies f: every line bounds log Z(beta) = log of the sum over states of exp(beta f), which is `zbound bound`
-at eps = 1/beta, divided by eps. beta = 0 counts the states. log Z is convex in beta, so that a bound may follow from
+beta multiplies f: every line bounds log Z(beta) = log of the sum over states of exp(beta f), which is `zbound bound` \
+at eps = 1/beta, divided by eps. beta = 0 counts the states. log Z is convex in beta, so that a bound may follow from \
 those at other temperatures; its method is then `convexity`. The time limit is shared by all points.
 
 Examples:
@@ -36,13 +36,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     /// Inverse temperatures: a:b:n for n points from a to b, or a list such as 0.5,1,2; 0 or 1e-12 to 1e12
-    #[arg(long, allow_hyphen_values = true, value_name = "A:B:N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "A:B:N", value_parser = numbers::read::<Betas>)]
     betas: Betas,
     /// Method of `zbound bound`; may be repeated [default: auto]
     #[arg(long, short, value_name = "M", value_parser = choices::methods())]
     method: Vec<String>,
     /// Relative gap at which a method has converged, 1e-15 to 1
-    #[arg(long, value_name = "T", default_value_t = 1e-8, allow_negative_numbers = true, value_parser = numbers::real)]
+    #[arg(long, value_name = "T", default_value = "1e-8", allow_negative_numbers = true, value_parser = numbers::real)]
     tol: f64,
     #[command(flatten)]
     limits: LimitArgs,

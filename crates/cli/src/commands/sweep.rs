@@ -19,7 +19,7 @@ A configuration names grids of random instances and the methods to run on each:
   method = \"trw\"
   rho = [\"uniform\", \"optimized\"]
   curve = \"trw ({rho})\"
-A grid may also name files, `model = [\"a.uai\", \"b.json\"]`, or seeds of `zbound generate`, `seed = [1, 2, 3]`.
+A grid may also name files, `model = [\"a.uai\", \"b.json\"]`, or seeds of `zbound generate`, `seed = [1, 2, 3]`. \
 The folder experiments/ has one such file for every figure of the paper.
 
 Examples:

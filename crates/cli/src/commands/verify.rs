@@ -11,8 +11,8 @@ use zbound::Error;
 use zbound::certify::{Certificate, Limits};
 
 const EXAMPLES: &str = "\
-Prints one JSON line and exits with 0, or says why not and exits with 1; an unreadable certificate, or one that
-would take more than the limits allow, is an error (2). A certificate about a model with evidence is confirmed only
+Prints one JSON line and exits with 0, or says why not and exits with 1; an unreadable certificate, or one that \
+would take more than the limits allow, is an error (2). A certificate about a model with evidence is confirmed only \
 with that evidence. `zbound-check MODEL CERT` does the same with none of this program's code.
 
 Examples:

@@ -1,8 +1,29 @@
 //! What a certificate says about a model, and whether that is so.
 
-use super::certificate::{Certificate, Claim};
+use super::certificate::Certificate;
 use crate::error::{Error, Result};
 use crate::model::Polynomial;
+
+/// What a certificate file says of itself: the spins it speaks of and the bounds it is for.
+///
+/// A claim read from a file is only the file's word: see [`Claim::confirm`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claim {
+    /// Free variables.
+    pub d: usize,
+    /// Variables of the model's file that are fixed, with their states.
+    pub evidence: Vec<(usize, u32)>,
+    /// Log value to which zero table entries were raised (only upper bounds survive that).
+    pub zero_floor: Option<f64>,
+    /// `phi <=` this.
+    pub phi_upper: Option<f64>,
+    /// `phi >=` this.
+    pub phi_lower: Option<f64>,
+    /// `eps log Z <=` this.
+    pub log_z_upper: Option<f64>,
+    /// `eps log Z >=` this.
+    pub log_z_lower: Option<f64>,
+}
 
 impl Certificate {
     /// Everything this certificate proves about `f`, ready to be written: `fixed` is the evidence per variable

@@ -3,7 +3,7 @@
 //! Every coefficient becomes a table over its spins, in the order of the certificate's file (fields, pairs, terms, without
 //! those that are 0), and these are replayed as any tables are ([`super::tables`]).
 
-use super::certificate::{Side, entropy};
+use super::bound::{Side, entropy};
 use super::interval::Interval;
 use super::limits::Cost;
 use super::tables::{WeightedElimination, replay, weighted_cost};

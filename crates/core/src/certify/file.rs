@@ -3,7 +3,8 @@
 //! `docs/certificate-format.md` describes every field. Integers and shapes are in the header, every
 //! float of the proof in the array section, in the order in which this file writes them.
 
-use super::certificate::{Certificate, Claim};
+use super::certificate::Certificate;
+use super::claim::Claim;
 use super::header::Header;
 use crate::error::{Error, Result};
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! The header of a certificate file, and the order of its floats.
 
-use super::certificate::{Certificate, Claim, Component, Cut, Slack, SumOfSquares};
+use super::certificate::{Certificate, Component, Cut, Slack, SumOfSquares};
+use super::claim::Claim;
 use super::file::malformed;
 use super::header_forms::{FormHeader, WitnessHeader};
 use super::header_source::{Sets, Source, push_eigen, push_symmetric, sets};

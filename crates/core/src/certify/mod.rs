@@ -9,11 +9,13 @@
 // `!(x < limit)` is how a test rejects NaN; that is the point of it.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+mod bound;
 mod certificate;
 mod claim;
 mod defect;
 mod elimination;
 mod enclosure;
+pub(crate) mod exp_log;
 mod file;
 mod forest;
 mod header;
@@ -24,7 +26,6 @@ pub(crate) mod interval;
 mod layer;
 mod limits;
 mod logdet;
-mod points;
 mod slack;
 mod sparse;
 mod spectral;
@@ -36,13 +37,12 @@ mod verify;
 mod weighted;
 mod witness;
 
-pub(crate) use certificate::Side;
-pub use certificate::{
-    Certificate, CertifiedBound, Claim, Component, Cut, Form, Slack, SumOfSquares, Witness,
-};
+pub use bound::CertifiedBound;
+pub(crate) use bound::Side;
+pub use certificate::{Certificate, Component, Cut, Form, Slack, SumOfSquares, Witness};
+pub use claim::Claim;
 pub use interval::Interval;
 pub use limits::Limits;
-pub(crate) use points::{MomentMatrix, QuantumPoint};
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};
 pub use tree::Tree;
 pub(crate) use tree::sum as sum_of_parts;

@@ -1,6 +1,8 @@
 //! Proofs about factor tables, and the choice of what a certificate is about.
 
-use super::certificate::{Certificate, CertifiedBound, Claim, Form, Side, Slack, Witness, entropy_of};
+use super::bound::{CertifiedBound, Side, entropy_of};
+use super::certificate::{Certificate, Form, Slack, Witness};
+use super::claim::Claim;
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::limits::{Cost, Limits};
 use super::verify::{CUSHION, check_eps};

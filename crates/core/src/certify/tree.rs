@@ -1,6 +1,7 @@
 //! Disjoint parts of the state space: `Z` is the sum of theirs, and a bound on each bounds the whole.
 
-use super::certificate::{Certificate, CertifiedBound, Side, Witness, entropy_of};
+use super::bound::{CertifiedBound, Side, entropy_of};
+use super::certificate::{Certificate, Witness};
 use super::interval::{Interval, add_down, add_up, mul_up};
 use super::limits::{Cost, Limits};
 use super::verify::CUSHION;

@@ -1,6 +1,7 @@
 //! From certificate to bound: the one place where a [`CertifiedBound`] is made.
 
-use super::certificate::{Certificate, CertifiedBound, Component, Form, Side, Slack, Witness, entropy};
+use super::bound::{CertifiedBound, Side, entropy};
+use super::certificate::{Certificate, Component, Form, Slack, Witness};
 use super::defect::{Defect, magnitude};
 use super::interval::{Interval, add_down, add_up, mul_up, sum_up};
 use super::limits::Limits;

@@ -1,6 +1,7 @@
 //! Lower bounds: for any distribution q, `Phi(f) >= E_q f - eps D(q || uniform)`.
 
-use super::certificate::{Witness, entropy};
+use super::bound::entropy;
+use super::certificate::Witness;
 use super::elimination;
 use super::forest::ForestLaw;
 use super::interval::Interval;

@@ -184,6 +184,16 @@ pub fn estimate_for(model: &Model, wanted: Wanted, settings: &Settings) -> Resul
     Ok(Estimator::new(model, wanted, settings)?.cost)
 }
 
+/// As [`estimate`], for log Z alone and for everything.
+///
+/// # Errors
+/// Bad settings.
+pub fn estimate_both(model: &Model, settings: &Settings) -> Result<(Cost, Cost)> {
+    let estimator = Estimator::new(model, Wanted::ALL, settings)?;
+    let all = estimator.cost;
+    Ok((estimator.log_z()?, all))
+}
+
 /// Predicts the work of several questions with as few searches for an order as possible.
 pub(crate) struct Estimator<'m> {
     model: &'m Model,

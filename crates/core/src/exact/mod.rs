@@ -37,7 +37,7 @@ mod workers;
 
 pub use answer::Exact;
 pub(crate) use choose::Estimator;
-pub use choose::{estimate, estimate_for};
+pub use choose::{estimate, estimate_both, estimate_for};
 pub use cost::{Algorithm, Cost, Wanted};
 pub(crate) use cost::{memory_in_words, time_in_words};
 pub(crate) use eliminate::Elimination;

@@ -1,7 +1,7 @@
 //! Exponentials and logarithms over slices, written branch-free so that the compiler vectorises
 //! them, with proved errors. `u = 2^-53` throughout.
 
-use crate::certify::interval::INVERSE_FACTORIALS;
+use crate::certify::exp_log::INVERSE_FACTORIALS;
 
 /// Smallest argument that is not clamped: `e^-708` is still a normal number.
 pub(crate) const EXP_FLOOR: f64 = -708.0;

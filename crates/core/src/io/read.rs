@@ -55,7 +55,17 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Model> {
     let Some(format) = shown.or(given) else {
         return Err(unknown_format(path, "the text does not show its format"));
     };
-    read_bytes(&name, &bytes, format, options)
+    let is_guess = is_open && shown.is_none();
+    read_bytes(&name, &bytes, format, options).map_err(|error| match error {
+        Error::Parse { path, line, message } if is_guess => {
+            let message = format!(
+                "{message}; if this is no {}, name its format with --format",
+                crate::Choice::about(format)
+            );
+            Error::Parse { path, line, message }
+        }
+        other => other,
+    })
 }
 
 fn unknown_format(path: &Path, why: &str) -> Error {

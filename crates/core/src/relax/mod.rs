@@ -1,4 +1,4 @@
-//! One file per bound.
+//! One folder per bound, and what several of them share.
 
 mod bethe;
 mod combined;
@@ -10,6 +10,7 @@ mod moments;
 mod quantum;
 mod quantum_diag;
 mod quantum_greedy;
+mod spectral_point;
 mod trw;
 mod wmb;
 
@@ -23,6 +24,7 @@ pub use moments::term_moments;
 pub use quantum::Quantum;
 pub use quantum_diag::QuantumDiag;
 pub use quantum_greedy::QuantumGreedy;
+pub(crate) use spectral_point::{DualPoint, SpectralPoint};
 pub use trw::Trw;
 pub use wmb::Wmb;
 

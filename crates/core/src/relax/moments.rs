@@ -1,6 +1,7 @@
 //! Moments of terms: the gradient of a bound in the coefficients of arity three and more.
 
-use crate::certify::MomentMatrix;
+use crate::features::Features;
+use crate::linalg::Square;
 use crate::model::{Model, Polynomial, VarSet};
 use crate::query::kl::Distribution;
 use crate::settings::Method;
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 /// `E x^A` for every term of `f`, in its order, as `method` sees it: the derivative of its bound on phi in the
 /// coefficient of `x^A`. `None` when the method does not know them.
 ///
-/// The quantum bounds read them off the moment matrix behind their certificate, exact inference off the table of
+/// The quantum bounds read them off the moment matrix at which they were found, exact inference off the table of
 /// all states (at most 20 spins).
 ///
 /// **Cost** `n^2` per term for n features.
@@ -39,34 +40,36 @@ pub fn term_moments(
             Some(sets().map(|set| moments[position(set)]).collect())
         }
         _ => {
-            let state = State::new(solution?.certificate.as_ref()?.moment_matrix()?);
+            let solution = solution?;
+            let (values, vectors) = solution.point.as_ref()?.moments(eps);
+            let state = State::new(solution.features.as_ref()?, values, vectors);
             sets().map(|set| state.moment(set)).collect()
         }
     }
 }
 
-/// A moment matrix whose entries can be found by their features.
+/// A moment matrix `S = U diag(values) U^T` whose entries can be found by their features.
 struct State<'a> {
     position: HashMap<&'a VarSet, usize>,
-    matrix: MomentMatrix<'a>,
+    features: &'a Features,
+    values: Vec<f64>,
+    vectors: &'a Square,
 }
 
 impl<'a> State<'a> {
-    fn new(matrix: MomentMatrix<'a>) -> Self {
-        let position = matrix.features.sets().iter().enumerate().map(|(k, set)| (set, k)).collect();
-        State { position, matrix }
+    fn new(features: &'a Features, values: Vec<f64>, vectors: &'a Square) -> Self {
+        let position = features.sets().iter().enumerate().map(|(k, set)| (set, k)).collect();
+        State { position, features, values, vectors }
     }
 
     /// The mean over the entries of S whose features differ by `set`; at the optimum they are equal.
     fn moment(&self, set: &VarSet) -> Option<f64> {
-        let MomentMatrix { features, eigen, values, scale } = &self.matrix;
-        let sets = features.sets();
+        let sets = self.features.sets();
         let partner = |i: usize| Some((i, *self.position.get(&sets[i].xor(set))?));
         let pairs: Vec<(usize, usize)> = (0..sets.len()).filter_map(partner).collect();
         let entry = |&(i, j): &(usize, usize)| -> f64 {
-            let column = |k: usize| eigen.vectors.column(k);
-            let product = values.iter().enumerate().map(|(k, v)| v * column(k)[i] * column(k)[j]);
-            scale[i] * scale[j] * product.sum::<f64>()
+            let column = |k: usize| self.vectors.column(k);
+            self.values.iter().enumerate().map(|(k, v)| v * column(k)[i] * column(k)[j]).sum()
         };
         let mean = pairs.iter().map(entry).sum::<f64>() / pairs.len() as f64;
         (!pairs.is_empty()).then(|| mean.clamp(-1.0, 1.0))

@@ -14,11 +14,13 @@ use rayon::prelude::*;
 const LANES: usize = 4;
 /// Assignments that are remembered.
 const ELITES: usize = 8;
-/// Sweeps of the first generation's runs; later generations are longer by this factor each.
+/// Sweeps of the first generation's runs.
 const FIRST_SWEEPS: usize = 64;
+/// Each later generation is longer by this factor.
 const GROWTH: f64 = 1.4;
 /// Visits of the first generation's runs together, about a second: on larger models they are shorter, down to a few sweeps.
 const FIRST_VISITS: usize = 1 << 26;
+/// Sweeps of a run on the largest models.
 const FEWEST_SWEEPS: usize = 8;
 /// Variables from which a local maximum is found before anything else: a generation may not end in time.
 const LARGE: usize = 1 << 17;
@@ -48,8 +50,9 @@ pub(crate) struct Effort {
     pub(crate) threads: usize,
 }
 
-/// Visits without a time limit (about a second) and with one (about ten, if it allows).
+/// Visits without a time limit: about a second.
 const VISITS: u64 = 100_000_000;
+/// Visits with one, if it allows: about ten seconds.
 const TIMED_VISITS: u64 = 1_000_000_000;
 /// Visits for a start of something else: a tenth of a second.
 const BRIEF_VISITS: u64 = 10_000_000;

@@ -73,12 +73,14 @@ impl Method {
         match self {
             Method::Exact => "enumeration or elimination: a rigorous enclosure of log Z itself",
             Method::Quantum => "relative entropy of moment matrices, on the features given by --features",
-            Method::QuantumGreedy => "the same on greedily selected features (--greedy)",
-            Method::QuantumDiag => "the same with a learned diagonal metric",
+            Method::QuantumGreedy => "quantum on greedily selected features (--greedy)",
+            Method::QuantumDiag => "quantum with a learned diagonal metric",
             Method::LogDet => "Gaussian entropy, with pairwise constraints (--pairwise); pairwise models",
             Method::Trw => "tree-reweighted bound, on the trees given by --rho; pairwise models",
-            Method::Combined => "one proof made of all of the above; pairwise models",
-            Method::MeanField => "lower bounds by product and tree distributions",
+            Method::Combined => "one proof made of quantum, logdet, trees and cuts; pairwise models",
+            Method::MeanField => {
+                "lower bounds by the best state, products, trees and blocks; any number of states"
+            }
             Method::Bethe => "lower bounds by belief propagation; balanced pairwise models",
             Method::Wmb => "weighted mini-buckets over tables, both sides; any number of states",
             Method::Branch => "splits the state space until a gap or a limit, both sides; any model",

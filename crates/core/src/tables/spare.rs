@@ -6,6 +6,7 @@ const WORTH: usize = 1 << 12;
 /// Blocks kept at most, and one alone when it has more than `LARGE` entries (128 MiB): memory that waits
 /// must not count beside the tables in use.
 const BLOCKS: usize = 4;
+/// Entries of such a block.
 const LARGE: usize = 1 << 24;
 
 /// Memory that waits to be used again.

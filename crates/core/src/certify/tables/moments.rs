@@ -9,7 +9,8 @@ use super::domain::Domains;
 use super::soft::{Rule, Soft};
 use super::table::{Table, View, magnitude, sum_by_blocks, sum_roundings};
 use crate::certify::defect::ExactSum;
-use crate::certify::interval::{Interval, exp_near};
+use crate::certify::exp_log::exp_near;
+use crate::certify::interval::Interval;
 use crate::error::{Error, Result};
 
 /// A table of g: a scope and log values over all states of the model's variables.

@@ -10,7 +10,7 @@
 //!
 //! Together less than `2u (|W| (3q + 32) + M) + 2 |W| r^2`.
 
-use crate::certify::interval::exp_near;
+use crate::certify::exp_log::exp_near;
 
 /// How a variable is summed out.
 #[derive(Clone, Copy, Debug, PartialEq)]

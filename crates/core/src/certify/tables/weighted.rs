@@ -8,7 +8,7 @@ use super::domain::Domains;
 use super::soft::{Rule, Soft};
 use super::table::{Table, View, magnitude, sum_by_blocks, sum_roundings};
 use super::{MiniBucket, WeightedElimination};
-use crate::certify::certificate::Side;
+use crate::certify::bound::Side;
 use crate::certify::defect::ExactSum;
 use crate::certify::interval::{Interval, add_down, add_up, mul_up};
 use crate::certify::limits::{Cost, Limits};

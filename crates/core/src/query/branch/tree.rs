@@ -130,9 +130,8 @@ impl Tree {
             self.stack.extend(self.open.pop().map(|open| open.node));
         }
         self.is_descending = !self.stack.is_empty();
-        let next = |tree: &mut Tree| match tree.is_descending {
-            true => tree.stack.pop(),
-            false => tree.open.pop().map(|open| open.node),
+        let next = |tree: &mut Tree| {
+            if tree.is_descending { tree.stack.pop() } else { tree.open.pop().map(|open| open.node) }
         };
         (0..count).map_while(|_| next(self)).collect()
     }

@@ -3,14 +3,14 @@
 //! `a_0 - eps log n <= a_eps <= a_0` and a dual point Y proves `max f <= n lambda_max(F - Y)`.
 
 use super::{Factor, Found};
-use crate::certify::{Certificate, CertifiedBound, Cut, QuantumPoint};
+use crate::certify::{Certificate, CertifiedBound, Cut};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::model::{Polynomial, VarSet};
 use crate::observer::Monitor;
 use crate::problem::{EPS_RANGE, Problem};
 use crate::relax::cuts::with_cuts;
-use crate::relax::{Quantum, Relaxation};
+use crate::relax::{Quantum, Relaxation, SpectralPoint};
 use crate::search::{Effort, best_spins};
 use crate::settings::Settings;
 use crate::solution::Solution;
@@ -19,6 +19,9 @@ use crate::solution::Solution;
 const TEMPERATURE_SHARE: f64 = 0.25;
 /// Temperatures tried, each ten times the last, while none can be certified to the tolerance.
 const ATTEMPTS: usize = 4;
+
+/// Columns of the root below this, relative to the largest, are rounding.
+const LEAST_WEIGHT: f64 = 1e-8;
 
 /// Bounds `max f` with the moments of `features`, f and the cuts taken together.
 pub(super) fn solve(
@@ -45,7 +48,7 @@ pub(super) fn solve(
         let inner = settings.for_part(monitor.deadline(), None).with_tol((0.5 * settings.tol).max(1e-15));
         let solution = Quantum::default().solve_with(&problem, &inner, &mut monitor.relay())?;
         monitor.iterations += solution.iterations;
-        let found = read(f, list, features, solution);
+        let found = read(f, list, features, clamped, solution);
         let met = found.bound() - found.primal <= settings.tol * found.bound().abs();
         if best.as_ref().is_none_or(|b| found.bound() < b.bound()) {
             best = Some(found);
@@ -62,12 +65,12 @@ pub(super) fn solve(
     best.ok_or_else(|| Error::Setting("no temperature was tried".into()))
 }
 
-fn read(f: &Polynomial, list: &[Cut], features: &Features, solution: Solution) -> Found {
+fn read(f: &Polynomial, list: &[Cut], features: &Features, eps: f64, solution: Solution) -> Found {
     let primal = match (solution.upper, solution.relaxation_gap) {
         (Some(upper), Some(gap)) => upper.phi() - gap,
         _ => f64::NEG_INFINITY,
     };
-    let factor = solution.certificate.as_ref().map_or(Factor::NONE, |c| factor(c, features, f.d()));
+    let factor = solution.point.as_ref().map_or(Factor::NONE, |point| factor(point, eps, features, f.d()));
     let reason = solution.reason.clone();
     let proof = match solution.certificate {
         Some(certificate) => prove(f, list, certificate),
@@ -87,17 +90,17 @@ fn prove(
     Ok((certificate, bound))
 }
 
-/// Rows of `sqrt(n rho)` for the constant and the single spins, from the Gibbs state behind the proof; empty when
-/// the features lack one of them.
-fn factor(certificate: &Certificate, features: &Features, d: usize) -> Factor {
-    let Some(QuantumPoint { eigen, .. }) = certificate.quantum_point() else { return Factor::NONE };
+/// Rows of the root of the moment matrix for the constant and the single spins; empty when the features lack one of
+/// them.
+fn factor(point: &SpectralPoint, eps: f64, features: &Features, d: usize) -> Factor {
     let place = |set: VarSet| features.sets().iter().position(|s| *s == set);
     let wanted = std::iter::once(VarSet::EMPTY).chain((0..d).map(VarSet::singleton));
     let Some(places) = wanted.map(place).collect::<Option<Vec<usize>>>() else { return Factor::NONE };
-    let n = features.len();
-    let top = eigen.values.last().copied().unwrap_or(0.0);
-    let weight = |k: usize| (0.5 * n as f64 / certificate.eps * (eigen.values[k] - top)).exp();
-    let kept: Vec<(usize, f64)> = (0..n).map(|k| (k, weight(k))).filter(|(_, w)| *w > 1e-8).collect();
-    let rows = places.iter().flat_map(|&i| kept.iter().map(move |&(k, w)| w * eigen.vectors.at(i, k)));
+    let (moments, vectors) = point.moments(eps);
+    let top = moments.iter().copied().fold(0.0, f64::max);
+    let weight = |(k, value): (usize, &f64)| (k, (value / top).sqrt());
+    let kept: Vec<(usize, f64)> =
+        moments.iter().enumerate().map(weight).filter(|(_, w)| *w > LEAST_WEIGHT).collect();
+    let rows = places.iter().flat_map(|&i| kept.iter().map(move |&(k, w)| w * vectors.at(i, k)));
     Factor { rows: rows.collect(), rank: kept.len() }
 }

@@ -10,8 +10,9 @@ use crate::solution::StopReason;
 /// Messages of all sweeps of one start before the best start alone goes on: a second or two.
 const WORK: usize = 30_000_000;
 
-/// Sweeps of one start, and of the best start in the end.
+/// Sweeps of one start.
 const SWEEPS: std::ops::RangeInclusive<usize> = 8..=300;
+/// Sweeps of the best start in the end.
 const LAST_SWEEPS: usize = 3000;
 
 /// Sweeps between two evaluations of the point on large models: one costs about as much as two sweeps.

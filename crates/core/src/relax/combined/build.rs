@@ -7,7 +7,6 @@ use super::program::{Program, Triple};
 use super::separate::triangles;
 use super::space::Space;
 use super::two_tree::{Base, Joint, TwoTree};
-use crate::certify::Certificate;
 use crate::error::Result;
 use crate::features::Features;
 use crate::model::{Ising, VarSet};
@@ -40,7 +39,7 @@ pub(super) fn program(
     ising: &Ising,
     eps: f64,
     spectral: &[Features],
-    trw: Option<&Certificate>,
+    trw: Option<&[Vec<[u32; 2]>]>,
     known: &[TwoTree],
     memory_limit: u64,
 ) -> Result<Option<Program>> {
@@ -153,7 +152,7 @@ fn dense(
     ising: &Ising,
     eps: f64,
     spectral: &[Features],
-    trw: Option<&Certificate>,
+    trw: Option<&[Vec<[u32; 2]>]>,
     known: &[TwoTree],
 ) -> Result<Program> {
     let d = ising.d();
@@ -177,7 +176,7 @@ fn finish(
     eps: f64,
     mut space: Space,
     mut entropies: Vec<Entropy>,
-    trw: Option<&Certificate>,
+    trw: Option<&[Vec<[u32; 2]>]>,
     known: &[TwoTree],
 ) -> Program {
     let d = ising.d();
@@ -218,14 +217,11 @@ fn parameters(ising: &Ising, space: &Space, eps: f64) -> Vec<f64> {
     theta
 }
 
-/// The forests of a TRW certificate; else stars on complete graphs, uniform spanning forests elsewhere.
-fn forests(ising: &Ising, space: &Space, trw: Option<&Certificate>) -> Vec<Vec<u32>> {
+/// The forests of the tree-reweighted bound; else stars on complete graphs, uniform spanning forests elsewhere.
+fn forests(ising: &Ising, space: &Space, trw: Option<&[Vec<[u32; 2]>]>) -> Vec<Vec<u32>> {
     let position: HashMap<[u32; 2], u32> =
         space.pairs.iter().enumerate().map(|(e, &ends)| (ends, e as u32)).collect();
-    let lists = match trw.and_then(Certificate::graphs) {
-        Some(lists) => lists,
-        None => first_forests(ising),
-    };
+    let lists = trw.map_or_else(|| first_forests(ising), <[_]>::to_vec);
     let number = |list: Vec<[u32; 2]>| {
         let mut forest: Vec<u32> = list.iter().filter_map(|ends| position.get(ends).copied()).collect();
         forest.sort_unstable();

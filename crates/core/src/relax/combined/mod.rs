@@ -136,7 +136,7 @@ impl Relaxation for Combined {
             if stop.is_some_and(|reason| k == 0 || !is_end(reason)) {
                 break;
             }
-            let trees = trw.certificate.as_ref();
+            let trees = trw.forests.as_deref();
             let hurried = monitor.seconds_left().is_some_and(|left| left < PROGRAM_SECONDS);
             let program = if ising.d() > parts::LARGE && hurried {
                 None

@@ -18,7 +18,7 @@ mod soft_state;
 mod stopping;
 mod ties;
 
-use super::Relaxation;
+use super::{DualPoint, Relaxation, SpectralPoint};
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::{Error, Result};
 use crate::linalg::Square;
@@ -78,7 +78,7 @@ impl Quantum {
     /// features; solutions of other methods are ignored.
     #[must_use]
     pub fn from_solution(solution: &Solution) -> Self {
-        let point = solution.certificate.as_ref().and_then(Certificate::quantum_point);
+        let point = solution.point.as_ref().and_then(SpectralPoint::dual);
         Quantum { start: point.map(|point| point.matrix.clone()) }
     }
 }
@@ -175,6 +175,7 @@ fn finish(
     solution.means = Some(point.means);
     let edges = problem.polynomial().pairwise_part().edges().iter();
     solution.pairwise = Some(edges.zip(&point.pairs).map(|(&[i, j], &v)| (i, j, v)).collect());
+    let dual = DualPoint { matrix: point.matrix.clone(), eigen: point.eigen.clone() };
     let form =
         Form::Spectral { features: problem.features().clone(), matrix: point.matrix, eigen: point.eigen };
     let certificate = Certificate {
@@ -187,6 +188,7 @@ fn finish(
         Ok(bound) => {
             solution.upper = Some(bound);
             solution.certificate = Some(certificate);
+            solution.point = Some(SpectralPoint::Dual(dual));
         }
         Err(error) => solution.reason = Some(error.to_string()),
     }

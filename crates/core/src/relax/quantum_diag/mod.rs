@@ -10,7 +10,7 @@ mod moments;
 mod path;
 mod proof;
 
-use super::{Quantum, Relaxation};
+use super::{Quantum, Relaxation, SpectralPoint};
 use crate::error::{Error, Result};
 use crate::model::VarSet;
 use crate::observer::{Monitor, Observer};
@@ -125,6 +125,7 @@ fn finish(
             solution.relaxation_gap = Some((bound.phi() - primal).max(0.0)).filter(|g| g.is_finite());
             solution.upper = Some(bound);
             solution.certificate = Some(certificate);
+            solution.point = Some(SpectralPoint::Moments(outcome.barrier.eigen));
             // Whether the plain bound is asked for depends on it.
             solution.settle(tol, eps);
         }
@@ -157,6 +158,7 @@ fn replace_if_better(solution: &mut Solution, plain: Solution) {
         solution.relaxation_gap = Some(value(&plain) - primal).filter(|g| g.is_finite());
         solution.upper = plain.upper;
         solution.certificate = plain.certificate;
+        solution.point = plain.point;
         solution.estimate = plain.estimate;
         solution.means = plain.means;
         solution.pairwise = plain.pairwise;

@@ -5,13 +5,13 @@ use super::derivatives::gradient;
 use super::moments::Moments;
 use super::path::Outcome;
 use super::quantum_settings;
-use crate::certify::{Certificate, CertifiedBound, Component, Form, QuantumPoint, Slack};
+use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, EigenWork, eigh};
 use crate::model::Polynomial;
 use crate::observer::Monitor;
 use crate::problem::{EPS_RANGE, Problem};
-use crate::relax::{Quantum, Relaxation};
+use crate::relax::{DualPoint, Quantum, Relaxation, SpectralPoint};
 use crate::settings::Settings;
 
 /// A certificate and what it proves.
@@ -45,8 +45,7 @@ pub(super) fn polished(
     let flat = Problem::new(f, features.clone())?.with_temperature(near_zero)?;
     let inner = quantum_settings(settings, monitor).with_tol(tol.clamp(1e-12, 1e-3));
     let solution = Quantum::default().solve_with(&flat, &inner, &mut monitor.relay())?;
-    let Some(QuantumPoint { matrix, eigen }) = solution.certificate.and_then(Certificate::into_quantum_point)
-    else {
+    let Some(DualPoint { matrix, eigen }) = solution.point.and_then(SpectralPoint::into_dual) else {
         return Err(Error::Certificate("the tangent could not be bounded".into()));
     };
     let form = Form::Tangent { features: features.clone(), eta, point: barrier.eigen.clone(), matrix, eigen };

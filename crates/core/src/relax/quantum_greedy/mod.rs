@@ -7,9 +7,8 @@
 
 mod race;
 
-use super::Relaxation;
 use super::quantum::{Bracket, Quantum};
-use crate::certify::{Certificate, QuantumPoint};
+use super::{DualPoint, Relaxation, SpectralPoint};
 use crate::error::Result;
 use crate::features::Features;
 use crate::linalg::{Eigen, Square};
@@ -61,8 +60,8 @@ impl Relaxation for QuantumGreedy {
             Greedy::Auto => usize::MAX,
         };
         while steps.len() < rounds && stop == StopReason::Converged {
-            let point = current.certificate.as_ref().and_then(Certificate::quantum_point);
-            let Some(QuantumPoint { matrix, eigen }) = point else { break };
+            let point = current.point.as_ref().and_then(SpectralPoint::dual);
+            let Some(DualPoint { matrix, eigen }) = point else { break };
             let selection =
                 select(problem, &features, matrix, eigen, rounds - steps.len(), settings, &mut monitor)?;
             let Selection::Found(chosen, start) = selection else {

@@ -22,7 +22,6 @@ mod wilson;
 use self::report::{constant_bound, report};
 use self::trees::{Mixture, Scaled};
 use super::Relaxation;
-use crate::certify::Form;
 use crate::error::{Error, Result};
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
@@ -81,13 +80,14 @@ impl Relaxation for Trw {
         };
         let mut monitor = Monitor::new(settings, default_iterations(passing), observer);
         let eps = problem.eps();
-        let job = Job { model: &model, constant: ising.constant() / eps, eps, tol: settings.tol };
         // Message passing works at fixed probabilities.
         let rho = if optimise || settings.rho != Rho::Optimized { settings.rho } else { Rho::Uniform };
         let (mixture, note) = Mixture::start(&model, rho, &mut || monitor.interrupted().is_some());
-        if monitor.deadline().is_limited() {
-            monitor.reserve_seconds(proof_seconds(&model, &mixture, eps));
-        }
+        let is_limited = monitor.deadline().is_limited();
+        let forest_secs = if is_limited { mixture.forest_proof_seconds(&model, eps) } else { 0.0 };
+        let (constant, tol) = (ising.constant() / eps, settings.tol);
+        let job = Job { model: &model, constant, eps, tol, forest_secs };
+        job.reserve(&mixture, &mut monitor);
         let mut outcome = match (passing, optimise) {
             (true, _) => solve::pass(&job, mixture, &mut monitor),
             (false, false) => solve::solve_fixed(&job, mixture, &mut monitor),
@@ -107,33 +107,24 @@ struct Job<'a> {
     constant: f64,
     eps: f64,
     tol: f64,
+    /// Seconds that the proof of a forest takes, under a time limit.
+    forest_secs: f64,
 }
 
 impl Job<'_> {
+    /// Keeps time for the proof of a mixture.
+    fn reserve(&self, mixture: &Mixture, monitor: &mut Monitor<'_>) {
+        if self.forest_secs > 0.0 {
+            monitor.reserve_seconds(self.forest_secs * mixture.forests.len() as f64);
+        }
+    }
+
     /// The gap at which a bound of `upper` (without the constant) counts as converged.
     fn allowed_gap(&self, upper: f64) -> f64 {
         // A tenth of the tolerance is for the width of the certificate.
         0.9 * self.tol * (self.constant + upper).abs().max(1.0)
     }
 }
-
-/// Seconds that the proof of a mixture takes, by the proof of one of its forests. Every proof is a few percent of the
-/// whole work unless there are as many forests as spins.
-fn proof_seconds(model: &Scaled, mixture: &Mixture, eps: f64) -> f64 {
-    let start = std::time::Instant::now();
-    let one = mixture.first();
-    let messages = vec![[0.0; 2]; model.ends.len()];
-    if let Ok(proof) = one.certificate(model, &messages, 0.0, eps)
-        && let Some(Form::Elimination { polynomial, .. }) = proof.components.first().map(|c| &c.form)
-    {
-        // Only the time counts.
-        let _ = proof.verify(polynomial);
-    }
-    PROOF_CAUTION * start.elapsed().as_secs_f64() * mixture.forests.len() as f64
-}
-
-/// Forests may be added after the estimate, and the machine may be busier.
-const PROOF_CAUTION: f64 = 1.5;
 
 /// Sweeps of message passing, Newton steps otherwise.
 fn default_iterations(passing: bool) -> usize {

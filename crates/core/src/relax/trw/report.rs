@@ -53,6 +53,7 @@ pub(super) fn report(
                 primal = Some(constant + eps * lower);
                 solution.upper = Some(upper);
                 solution.certificate = Some(proof);
+                solution.forests = Some(mixture.edges(model));
             }
             Err(error) => {
                 solution.stop = StopReason::NumericalTrouble;

@@ -147,6 +147,8 @@ pub(super) fn solve_optimised(job: &Job<'_>, mixture: Mixture, monitor: &mut Mon
         if best.offer(&search.mixture, job, &search.inner.dual.messages) {
             best_mixture = search.mixture.clone();
         }
+        // Every round adds forests, and each has to be proved.
+        job.reserve(&search.mixture, monitor);
         let (vertex, gain) = best_vertex(model, &search.inner.rho, &search.inner.primal);
         if search.inner.primal.value - gain > lower {
             lower = search.inner.primal.value - gain;

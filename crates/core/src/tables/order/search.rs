@@ -29,8 +29,9 @@ const SPARSE_STEPS: u64 = 1_000_000_000;
 const CORE_VERTICES: usize = 2048;
 /// Orders that are only compared before one is improved.
 const STARTS: usize = 8;
-/// Sweeps without a gain after which an order is left for a new one, and the factor that counts as a gain.
+/// Sweeps without a gain after which an order is left for a new one.
 const IDLE: usize = 10;
+/// Ratio of costs that counts as a gain.
 const GAINED: f64 = 0.999;
 /// A search that has not gained for so many times the work up to its last gain is done.
 const PATIENCE: u64 = 8;
@@ -78,8 +79,9 @@ pub(crate) fn search(graph: &Graph, seed: u64, stop: &mut dyn FnMut() -> bool) -
     Order { order, cost }
 }
 
-/// Greedy rules, and scales of noise on their prices.
+/// Greedy rules that runs take in turn.
 const RULES: [Rule; 4] = [Rule::FillThenWeight, Rule::Weight, Rule::Fill, Rule::Growth];
+/// Scales of the noise on their prices, relative to a price.
 const NOISES: [f64; 5] = [0.0, 0.02, 0.05, 0.1, 0.2];
 
 /// A rule with more or less noise.

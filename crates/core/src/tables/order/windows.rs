@@ -5,8 +5,9 @@ use super::core::Core;
 use super::noise::Noise;
 use super::search::{Order, random_style};
 
-/// Vertices of a stretch: at least, and at most that many more. Greedy runs seldom miss much on fewer.
+/// Fewest vertices of a stretch: greedy runs seldom miss much on fewer.
 const LEAST: usize = 6;
+/// A stretch has fewer than this many vertices more.
 const MORE: usize = 60;
 /// Greedy runs on a stretch.
 const TRIES: usize = 3;
