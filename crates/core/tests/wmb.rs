@@ -150,6 +150,47 @@ fn an_interruption_at_any_pass_leaves_bounds_that_hold_and_never_widen() {
     }
 }
 
+/// A model of 9 to 11 variables with two or three states and enough factors that small tables do not hold it.
+fn tangled(random: &mut Random) -> FactorModel {
+    let d = 9 + random.below(3) as usize;
+    let states: Vec<usize> = (0..d).map(|v| if v < 6 { 2 + random.below(2) as usize } else { 2 }).collect();
+    let mut model = FactorModel::with_cardinalities(&states).unwrap();
+    let has_zeros = random.below(4) == 0;
+    for _ in 0..3 * d {
+        let mut scope: Vec<usize> =
+            (0..2 + random.below(2)).map(|_| random.below(d as u32) as usize).collect();
+        scope.sort_unstable();
+        scope.dedup();
+        let scale = f64::from(1 + random.below(20)) / 10.0;
+        let size = scope.iter().map(|&v| states[v]).product();
+        let entry = |random: &mut Random| {
+            if has_zeros && random.below(12) == 0 { f64::NEG_INFINITY } else { scale * random.unit() }
+        };
+        let table: Vec<f64> = (0..size).map(|_| entry(random)).collect();
+        model.push(&scope, &table).unwrap();
+    }
+    model
+}
+
+#[test]
+fn tables_that_grow_where_splits_cost_most_give_bounds_that_hold_at_any_pass() {
+    let mut split = 0;
+    for seed in 0..count(100, 3_000) {
+        let mut random = Random::new(4_000_000 + seed);
+        let model = tangled(&mut random);
+        // Room for some tens of numbers, so that buckets stay split in every stage.
+        let memory = 300 * (4 + u64::from(random.below(12)));
+        let settings = Settings::default()
+            .with_memory_limit(memory)
+            .with_max_iterations(Some(1 + random.below(60) as usize))
+            .with_seed(seed);
+        let solution = Wmb.solve_tables(&model, 1.0, &settings, &mut Silent).unwrap();
+        check(&model, 1.0, &solution, &format!("seed {seed}"));
+        split += usize::from(solution.relaxation_gap.is_some_and(|gap| gap > 1e-6));
+    }
+    assert!(split > 50, "{split} of the models had a bucket that was split");
+}
+
 #[test]
 fn wider_mini_buckets_close_the_gap_of_a_grid() {
     let side = 8;

@@ -89,6 +89,7 @@ fn mini_buckets(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_
             Ok(_) => {}
             Err(error) => solution.reason = Some(error.to_string()),
         }
+        solution.upper
     };
     let stop = wmb::upper_alone(&tables, eps, settings, &mut monitor.relay(), &mut offer);
     solution.stop = stop;

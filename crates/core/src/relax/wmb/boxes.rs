@@ -122,6 +122,6 @@ impl Boxes {
 }
 
 /// A number in [0, 1).
-fn uniform(random: &mut ChaCha8Rng) -> f64 {
+pub(super) fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

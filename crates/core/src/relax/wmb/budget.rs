@@ -1,5 +1,6 @@
 //! How large tables may be: what memory holds, and what the time left pays for.
 
+use super::gains::raised;
 use super::reduced::Reduced;
 use super::solve::Run;
 use super::structure::{Rule, Structure};
@@ -54,13 +55,14 @@ impl Run<'_, '_, '_> {
         (next >= 1.5 * target).then_some(next)
     }
 
-    /// Splits buckets so that a pass takes about `target` of work and the tables fit the memory.
-    pub(super) fn fit(&mut self, model: &Reduced, target: f64) -> (Rule, Structure) {
+    /// Splits buckets so that a pass takes about `target` of work and the tables fit the memory: one limit for all, and
+    /// what is left where splits cost most, if `costs` says where.
+    pub(super) fn fit(&mut self, model: &Reduced, target: f64, costs: Option<&[f64]>) -> (Rule, Structure) {
         let most = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
         if let Some(mut width) = self.wishes.ibound {
             loop {
                 let rule = Rule { limit: f64::INFINITY, width, keep_zeros_together: false };
-                let structure = Structure::new(model, rule);
+                let structure = Structure::new(model, rule, Vec::new());
                 if structure.message_entries() as f64 <= most || width == 0 {
                     return (rule, structure);
                 }
@@ -71,18 +73,21 @@ impl Run<'_, '_, '_> {
         let fits = |s: &Structure| s.work() <= target && s.message_entries() as f64 <= most;
         let rule = |limit: f64| Rule { limit, width: usize::MAX - 1, keep_zeros_together: false };
         let mut limit = LEAST_LIMIT.max((target / model.d().max(1) as f64).log2().floor().exp2()).min(1e15);
-        let mut best = Structure::new(model, rule(limit));
+        let mut best = Structure::new(model, rule(limit), Vec::new());
         while best.message_entries() as f64 > most && limit > 4.0 {
             limit /= 2.0;
-            best = Structure::new(model, rule(limit));
+            best = Structure::new(model, rule(limit), Vec::new());
         }
         while best.len() > model.d() {
-            let larger = Structure::new(model, rule(2.0 * limit));
+            let larger = Structure::new(model, rule(2.0 * limit), Vec::new());
             if !fits(&larger) {
                 break;
             }
             limit *= 2.0;
             best = larger;
+        }
+        if let Some(costs) = costs.filter(|_| best.len() > model.d()) {
+            best = raised(model, rule(limit), costs, best, fits);
         }
         (rule(limit), best)
     }

@@ -9,7 +9,9 @@ mod boxes;
 mod budget;
 mod clauses;
 mod decode;
+mod ending;
 mod feasible;
+mod gains;
 mod greedy;
 mod lower;
 mod matching;
@@ -20,6 +22,7 @@ mod polish;
 mod proof;
 mod reduced;
 mod rounds;
+mod scopes;
 mod side;
 mod solve;
 mod structure;
@@ -74,6 +77,7 @@ impl TableBound for Wmb {
         let mut proofs = Proofs { tables, eps, upper: None, lower: None, failure: None };
         let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
             proofs.offer(sense, best, removals);
+            [proofs.upper.as_ref().map(|(bound, _)| *bound), proofs.lower.as_ref().map(|(bound, _)| *bound)]
         });
         proofs.offer_state(&found);
         Ok(proofs.solution(found, monitor))
@@ -96,21 +100,22 @@ impl Wishes {
 }
 
 /// The upper side alone, as a component for other bounds: `offer` is given eliminations to verify, each better than the
-/// ones before, and the time it takes is planned for.
+/// ones before, says what is proved by then, and the time it takes is planned for.
 pub(crate) fn upper_alone(
     tables: &FactorModel,
     eps: f64,
     settings: &Settings,
     observer: &mut dyn Observer,
-    offer: &mut dyn FnMut(WeightedElimination),
+    offer: &mut dyn FnMut(WeightedElimination) -> Option<CertifiedBound>,
 ) -> StopReason {
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let wishes = Wishes { upper_alone: true, ..Wishes::new(eps, settings) };
     let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
-        if sense == Sense::Upper {
-            let layout = &best.layout;
-            offer(proof::elimination(removals, &layout.model, &layout.structure, &best.parameters));
+        if sense == Sense::Lower {
+            return [None; 2];
         }
+        let layout = &best.layout;
+        [offer(proof::elimination(removals, &layout.model, &layout.structure, &best.parameters)), None]
     });
     found.stop.unwrap_or(StopReason::Converged)
 }

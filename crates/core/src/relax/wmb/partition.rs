@@ -1,6 +1,7 @@
 //! The pass over an order that decides the mini-buckets: tables meet in buckets, groups are filled while they fit.
 
 use super::reduced::Reduced;
+use super::scopes::{entries, union_size, unite};
 use super::structure::{NONE, Rule, Structure};
 
 /// Entries a shift may have: matching more than this costs more than it gains.
@@ -20,6 +21,8 @@ pub(super) struct Builder<'a> {
     model: &'a Reduced,
     sizes: Vec<u32>,
     rule: Rule,
+    /// By position: how many times larger than elsewhere tables may be, where that is not everywhere the same.
+    factors: Vec<f32>,
     out: Structure,
     is_hard: Vec<bool>,
     /// By position: factors that come first there, a flat list.
@@ -53,6 +56,7 @@ impl<'a> Builder<'a> {
             model,
             sizes: model.sizes.clone(),
             rule,
+            factors: Vec::new(),
             out: Structure { scope_start: vec![0], message_start: vec![0], ..Structure::default() },
             is_hard: Vec::new(),
             here_start,
@@ -64,6 +68,17 @@ impl<'a> Builder<'a> {
             groups: Vec::new(),
             group_of: Vec::new(),
         }
+    }
+
+    /// Lets tables of the bucket at position p be `factors[p]` times larger than the rule says, if there are any factors.
+    pub(super) fn with_factors(mut self, factors: Vec<f32>) -> Self {
+        self.factors = factors;
+        self
+    }
+
+    /// Entries that tables of bucket `p` may have.
+    fn limit(&self, p: usize) -> f64 {
+        self.rule.limit * self.factors.get(p).map_or(1.0, |&f| f64::from(f))
     }
 
     /// Decides every mini-bucket. Where tables with zeros do not fit together, `choose` is given their scope and
@@ -123,7 +138,7 @@ impl<'a> Builder<'a> {
             unite(&mut scope, self.scope_of(*item));
         }
         scope.retain(|&u| self.sizes[u as usize] > 1);
-        let is_large = entries(&scope, &self.sizes) > self.rule.limit || scope.len() > self.rule.width + 1;
+        let is_large = entries(&scope, &self.sizes) > self.limit(p) || scope.len() > self.rule.width + 1;
         (is_large && scope.len() > 1).then_some(scope)
     }
 
@@ -133,13 +148,14 @@ impl<'a> Builder<'a> {
         let mut used = 0;
         self.group_of.clear();
         let mut trial = Vec::new();
+        let limit = self.limit(p);
         for item in &self.items {
             let scope = self.scope_of(*item);
             let mut best: Option<(f64, usize)> = None;
             let must = self.rule.keep_zeros_together && item.is_hard && used > 0;
             for (g, group) in groups[..used].iter().enumerate() {
                 let (union, count) = union_size(group, scope, &self.sizes);
-                let fits = union <= self.rule.limit && count <= self.rule.width + 1;
+                let fits = union <= limit && count <= self.rule.width + 1;
                 let growth = union / entries(group, &self.sizes);
                 if (must && g == 0) || (!must && fits && best.is_none_or(|(old, _)| growth < old)) {
                     best = Some((growth, g));
@@ -267,36 +283,4 @@ fn lists(homes: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
         fill[h as usize] += 1;
     }
     (start, list)
-}
-
-/// Number of joint states.
-pub(super) fn entries(scope: &[u32], sizes: &[u32]) -> f64 {
-    scope.iter().map(|&v| f64::from(sizes[v as usize])).product()
-}
-
-/// Joint states and number of nontrivial variables of the union of two decreasing lists.
-fn union_size(a: &[u32], b: &[u32], sizes: &[u32]) -> (f64, usize) {
-    let (mut size, mut count) = (1.0, 0);
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let x = a.get(i).copied();
-        let y = b.get(j).copied();
-        let v = x.max(y).unwrap_or(0);
-        i += usize::from(x == Some(v));
-        j += usize::from(y == Some(v));
-        let k = sizes[v as usize];
-        size *= f64::from(k);
-        count += usize::from(k > 1);
-    }
-    (size, count)
-}
-
-/// Merges the decreasing list `b` into the decreasing list `a`.
-fn unite(a: &mut Vec<u32>, b: &[u32]) {
-    let old = a.len();
-    a.extend_from_slice(b);
-    if old > 0 && !b.is_empty() {
-        a.sort_unstable_by(|x, y| y.cmp(x));
-        a.dedup();
-    }
 }

@@ -7,7 +7,7 @@ use super::pass::Poll;
 use super::reduced::Reduced;
 use super::side::Sense;
 use super::track::{Best, Layout, Track};
-use crate::certify::Removal;
+use crate::certify::{CertifiedBound, Removal};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
 use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
@@ -29,9 +29,6 @@ const FIRST_PASSES: usize = 3;
 
 /// Passes of one stage.
 const MOST_PASSES: usize = 30;
-
-/// Seconds that a verification may take after a cancellation.
-const PROMPT_SECS: f64 = 1.0;
 
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
@@ -88,14 +85,19 @@ pub(super) struct Run<'a, 'm, 'o> {
     /// Seconds after the start when passes must end.
     pub(super) until: f64,
     pub(super) boxes: Option<Boxes>,
-    /// Values that were verified last, upper and lower.
+    /// By variable, what the split of its bucket cost in the last stage along the order that is followed.
+    pub(super) costs: Option<Vec<f64>>,
+    /// Work of a pass in the last stage.
+    pub(super) reached: f64,
+    /// Values that were verified last, upper and lower, and what is proved.
     pub(super) confirmed: [Option<f64>; 2],
+    pub(super) proved: [Option<CertifiedBound>; 2],
     /// `eps log` of the number of joint states: what log Z has above phi.
     pub(super) entropy: f64,
 }
 
-/// Verifies the best of a side, so that the time this takes can be measured.
-pub(super) type Check<'c> = dyn FnMut(Sense, &Best, &[Removal]) + 'c;
+/// Verifies the best of a side, so that the time this takes can be measured, and says what is proved by then, above and below.
+pub(super) type Check<'c> = dyn FnMut(Sense, &Best, &[Removal]) -> [Option<CertifiedBound>; 2] + 'c;
 
 impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
     pub(super) fn new(model: &'a FactorModel, wishes: Wishes, monitor: &'m mut Monitor<'o>) -> Self {
@@ -111,7 +113,10 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             verify_secs: VERIFY_SECS,
             until: f64::INFINITY,
             boxes: None,
+            costs: None,
+            reached: 0.0,
             confirmed: [None; 2],
+            proved: [None; 2],
             entropy,
         }
     }
@@ -139,6 +144,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         }
         let mut order = 0;
         let mut best_gap = f64::INFINITY;
+        let mut costs = None;
         for (k, candidate) in candidates.iter().enumerate() {
             let passes = if self.wishes.ibound.is_some() { MOST_PASSES } else { FIRST_PASSES };
             let gap = match self.stage(candidate, target, passes, propagator) {
@@ -148,12 +154,14 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
                 }
             };
             if gap < best_gap {
-                (order, best_gap) = (k, gap);
+                (order, best_gap, costs) = (k, gap, self.costs.take());
             }
+            self.costs = None;
             if self.is_done() {
                 break;
             }
         }
+        self.costs = costs;
         self.confirm(check);
         let mut seed = self.wishes.seed;
         let mut order = candidates[order].clone();
@@ -161,10 +169,12 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             if self.is_done() {
                 return self.finish(StopReason::Converged, check);
             }
-            let Some(next) = self.next_target(target) else { break };
+            // The least tables may already have taken more than was planned: then the same again with all passes, at least.
+            let again = (target < self.reached && self.wishes.ibound.is_none()).then_some(self.reached);
+            let Some(next) = self.next_target(target.max(self.reached)).or(again) else { break };
             target = next;
             match self.stage(&order, target, MOST_PASSES, propagator) {
-                Ok(_) => {}
+                Ok(_) => self.confirm(check),
                 Err(stop) => return self.finish(stop, check),
             }
         }
@@ -172,6 +182,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         while self.wishes.ibound.is_none() && self.next_target(target / GROWTH).is_some() {
             seed = seed.wrapping_add(1);
             order = self.orders(limit, seed).swap_remove(0);
+            self.costs = None;
             if let Err(stop) = self.stage(&order, target, MOST_PASSES, propagator) {
                 return self.finish(stop, check);
             }
@@ -189,36 +200,6 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let until = self.monitor.seconds() + share * self.seconds_left();
         let mut poll = Poll::Monitor(self.monitor, until);
         orders::candidates(self.model, &self.left, limit, seed, &mut || poll.stop().is_some())
-    }
-
-    fn finish(&mut self, stop: StopReason, check: &mut Check<'_>) -> StopReason {
-        let works = [&self.found.upper, &self.found.lower]
-            .map(|b| b.as_ref().map_or(0.0, |b| b.layout.structure.work()));
-        let is_long = works.iter().sum::<f64>() * self.verify_secs > PROMPT_SECS;
-        // Who cancels does not wait for a long verification: what was proved before stands.
-        if stop != StopReason::Cancelled || !is_long {
-            self.confirm(check);
-        }
-        stop
-    }
-
-    /// Verifies what is best and learns how long that takes.
-    fn confirm(&mut self, check: &mut Check<'_>) {
-        let (start, mut entries) = (self.monitor.seconds(), 0.0);
-        let sides = [(Sense::Upper, &self.found.upper), (Sense::Lower, &self.found.lower)];
-        for ((sense, best), confirmed) in sides.into_iter().zip(&mut self.confirmed) {
-            if let Some(best) = best
-                && *confirmed != Some(best.value)
-            {
-                *confirmed = Some(best.value);
-                check(sense, best, &self.found.removals);
-                entries += best.layout.structure.work();
-            }
-        }
-        let seconds = self.monitor.seconds() - start;
-        if entries > 1e5 && !self.wishes.is_counted {
-            self.verify_secs = seconds / entries;
-        }
     }
 
     fn gap(&self) -> f64 {
@@ -245,10 +226,12 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let order = orders::open_first(order, &self.left);
         let model = Reduced::new(self.model, sizes, &order, &self.left);
         self.has_zeros = model.has_zeros();
-        let (rule, structure) = self.fit(&model, target);
+        let costs = self.costs.take();
+        let (rule, structure) = self.fit(&model, target, costs.as_deref());
         let layout = Arc::new(Layout { model, structure, allowed: None });
         // The verification of this stage must still find time.
-        let reserve = 2.0 * self.verify_secs * layout.structure.work();
+        self.reached = layout.structure.work();
+        let reserve = 2.0 * self.verify_secs * self.reached;
         let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
         self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
@@ -284,6 +267,10 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             if let Some(lower) = &mut lower {
                 self.polish(lower)?;
             }
+        }
+        if !layout.is_exact() && self.wishes.ibound.is_none() {
+            let tracks: Vec<&Track> = [Some(&upper), lower.as_ref()].into_iter().flatten().collect();
+            self.costs = Some(self.costs(&tracks));
         }
         // Boxes are sought along every order in turn: there the upper side decides.
         let own = lower.as_ref().and_then(|l| l.best.as_ref()).map_or(0.0, |b| b.value);

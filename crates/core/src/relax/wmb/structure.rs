@@ -43,9 +43,10 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    /// Splits the buckets of `model` by scope.
-    pub(super) fn new(model: &Reduced, rule: Rule) -> Self {
-        Builder::new(model, rule).build(|_, _| None).0
+    /// Splits the buckets of `model` by scope; those at position p may have `factors[p]` times
+    /// larger tables than the rule says, if there are any factors.
+    pub(super) fn new(model: &Reduced, rule: Rule, factors: Vec<f32>) -> Self {
+        Builder::new(model, rule).with_factors(factors).build(|_, _| None).0
     }
 
     /// What a pass costs, in table entries: small mini-buckets cost more than their entries.

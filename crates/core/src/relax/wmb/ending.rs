@@ -1,0 +1,56 @@
+//! Verifying what is best, during a run and at its end.
+
+use super::side::Sense;
+use super::solve::{Check, Run};
+use crate::solution::StopReason;
+
+/// Seconds that a verification may take after a cancellation, or after the limit.
+const PROMPT_SECS: f64 = 1.0;
+
+/// Times longer than there is time that a verification may be expected to take.
+const LATE: f64 = 1.5;
+
+impl Run<'_, '_, '_> {
+    /// Ends the run: verifies what is best, if there is time for it.
+    pub(super) fn finish(&mut self, stop: StopReason, check: &mut Check<'_>) -> StopReason {
+        let sides = [&self.found.upper, &self.found.lower].into_iter().zip(&self.confirmed);
+        let news = sides.filter_map(|(best, confirmed)| {
+            best.as_ref()
+                .filter(|best| *confirmed != Some(best.value))
+                .map(|best| best.layout.structure.work())
+        });
+        let seconds = news.sum::<f64>() * self.verify_secs;
+        let is_proved = self.confirmed.iter().any(Option::is_some);
+        let left = self.monitor.seconds_left().filter(|_| is_proved && !self.wishes.is_counted);
+        let is_late = left.is_some_and(|left| seconds > LATE * left.max(0.0) + PROMPT_SECS);
+        // Who cancels does not wait for a long verification, and one that comes too late is lost: what was proved before
+        // stands.
+        if !(is_late || stop == StopReason::Cancelled && seconds > PROMPT_SECS) {
+            self.confirm(check);
+        }
+        stop
+    }
+
+    /// Verifies what is best and learns how long that takes.
+    pub(super) fn confirm(&mut self, check: &mut Check<'_>) {
+        let (start, mut entries) = (self.monitor.seconds(), 0.0);
+        let sides = [(Sense::Upper, &self.found.upper), (Sense::Lower, &self.found.lower)];
+        for ((sense, best), confirmed) in sides.into_iter().zip(&mut self.confirmed) {
+            if let Some(best) = best
+                && *confirmed != Some(best.value)
+            {
+                *confirmed = Some(best.value);
+                self.proved = check(sense, best, &self.found.removals);
+                entries += best.layout.structure.work();
+            }
+        }
+        if entries > 0.0 {
+            let [upper, lower] = self.proved;
+            self.monitor.proved(lower, upper);
+        }
+        let seconds = self.monitor.seconds() - start;
+        if entries > 1e5 && !self.wishes.is_counted {
+            self.verify_secs = seconds / entries;
+        }
+    }
+}
