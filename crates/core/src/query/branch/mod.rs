@@ -62,12 +62,16 @@ pub(crate) fn branch(
     let proof = if goal.want_certificate { PROOF_SHARE * left } else { 0.0 };
     monitor.reserve_seconds(proof + polish::SHARE * left);
     let mut growth = Growth::new(model, eps, goal, settings, &mut monitor)?;
-    let stop = growth.run(goal, &mut monitor)?;
+    let mut stop = growth.run(goal, &mut monitor)?;
     if stop == StopReason::TimeLimit && growth.tree.splits() >= POLISHED {
         // Parts that are under way when the time is up are given up, which takes a moment.
         monitor.reserve_seconds(proof + 0.1 * polish::SHARE * left);
         growth.polish(&mut monitor)?;
         growth.save()?;
+    } else if stop == StopReason::TimeLimit {
+        monitor.reserve_seconds(proof);
+        growth.bounder.settings.deadline = monitor.deadline().clone();
+        stop = growth.run(goal, &mut monitor)?;
     }
     let tree = growth.into_tree();
     let cardinalities = model.free_cardinalities();
