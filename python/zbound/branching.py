@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
@@ -14,7 +15,7 @@ from ._zbound import Model
 from .bounds import Bounds
 from .errors import SettingError
 from .inputs import ModelLike, plain
-from .tasks import run_all
+from .tasks import Submitted
 
 __all__ = ["Branching", "branch", "run_task"]
 
@@ -38,7 +39,7 @@ class Branching:
     """Tasks that were done."""
     seconds: float
     history: tuple[tuple[float, float, float], ...]
-    """(seconds, lower, upper) after every round."""
+    """(seconds, lower, upper) whenever half of a batch has come back."""
 
 
 def run_task(
@@ -90,11 +91,11 @@ def branch(
         eps: temperature.
         method: bound of the parts, `quantum`, `logdet`, `trw`, `combined` or `wmb`; tried and chosen by default.
         splits: rounds of splitting in a task: more make larger tasks.
-        batch: parts that are handed out at a time, at least as many as there are workers. The bracket depends on it, and
-            not on the workers.
+        batch: parts that are handed out at a time, at least twice as many as there are workers: half of them are chosen
+            while the other half is under way. The bracket depends on it, and not on the workers.
         max_tasks: tasks after which to stop.
         seed: of randomised orders.
-        progress: called with (seconds, lower, upper) after every round.
+        progress: called with (seconds, lower, upper) whenever half of a batch has come back.
 
     >>> import numpy as np, zbound as zb
     >>> model = zb.generate("gaussian", "complete", d=8, seed=1)
@@ -107,39 +108,97 @@ def branch(
             raise SettingError(f"{name} = {value}: expected at least 1")
     if target_gap is not None and not target_gap >= 0:
         raise SettingError(f"target_gap = {target_gap}: expected a width of at least 0")
-    model = plain(model)
-    start = time.monotonic()
-    first, method = run_task(model, [], eps, splits, method, seed, time_limit)
-    parts: list[Part] = list(first)
-    best = _zbound._branch_total([(p[1], p[2]) for p in parts], eps)
-    history = [(time.monotonic() - start, *best)]
+    search = _Search(plain(model), eps, method, splits, seed)
+    search.begin(batch, time_limit)
     tasks, status = 1, "converged"
-    while not _is_closed(best, target_gap):
-        if time_limit is not None and time.monotonic() - start >= time_limit:
+    # Half of a batch is chosen while the other half is under way, so that no worker waits for the slowest task of a
+    # round. What is chosen depends on answers of earlier halves alone, and not on who is done first.
+    half, most = -(-batch // 2), math.inf if max_tasks is None else max_tasks
+    under_way: deque[_Wave] = deque()
+    while not _is_closed(search.best, target_gap):
+        if time_limit is not None and search.seconds() >= time_limit:
             status = "time-limit"
             break
-        if max_tasks is not None and tasks >= max_tasks:
-            status = "iteration-limit"
+        while len(under_way) < 2 and tasks < most and (chosen := search.take(int(min(half, most - tasks)))):
+            under_way.append(search.send(chosen, executor))
+            tasks += len(chosen)
+        if not under_way:
+            status = "stalled" if tasks < most else "iteration-limit"
             break
-        chosen = _widest(parts, eps, batch)
-        if not chosen:
-            status = "stalled"
-            break
-        jobs = [(model, parts[k][0], eps, splits, method, seed) for k in chosen]
-        taken = set(chosen)
-        parts = [p for k, p in enumerate(parts) if k not in taken]
-        for answer, _ in run_all(run_task, jobs, executor):
-            parts.extend(answer)
-        tasks += len(jobs)
-        low, high = _zbound._branch_total([(p[1], p[2]) for p in parts], eps)
-        best = (max(best[0], low), min(best[1], high))
-        history.append((time.monotonic() - start, *best))
+        search.receive(under_way.popleft())
         if progress is not None:
-            progress(*history[-1])
-    sides = [side if math.isfinite(side) else None for side in best]
+            progress(*search.history[-1])
+    for wave in under_way:
+        search.abandon(wave)
+    sides = [side if math.isfinite(side) else None for side in search.best]
     bounds = Bounds(sides[0], sides[1], None)
-    seconds = time.monotonic() - start
-    return Branching(bounds, status, method, len(parts), tasks, seconds, tuple(history))
+    parts = len(search.parts)
+    return Branching(bounds, status, search.method, parts, tasks, search.seconds(), tuple(search.history))
+
+
+@dataclass
+class _Wave:
+    """Parts that are under way."""
+
+    chosen: list[Part]
+    answers: Submitted
+
+
+class _Search:
+    """What is known so far."""
+
+    def __init__(self, model: Model, eps: float, method: Optional[str], splits: int, seed: int) -> None:
+        self.model, self.eps, self.splits, self.seed = model, eps, splits, seed
+        self.start = time.monotonic()
+        self.parts: list[Part] = []
+        self.waiting: list[Part] = []
+        self.method: Any = method
+        self.best = (-math.inf, math.inf)
+        self.history: list[tuple[float, float, float]] = []
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.start
+
+    def begin(self, batch: int, time_limit: Optional[float]) -> None:
+        """Splits the whole into about as many parts as are handed out at a time: nobody can help meanwhile."""
+        rounds = min(self.splits, math.ceil(math.log2(batch)) if batch <= 8 else 1 + -(-batch // 4))
+        job = (self.model, [], self.eps, max(rounds, 1), self.method, self.seed, time_limit)
+        first, self.method = run_task(*job)
+        self.parts = list(first)
+        self.settle()
+
+    def take(self, count: int) -> list[Part]:
+        """Removes the parts that contribute most to the width."""
+        chosen = _widest(self.parts, self.eps, count)
+        taken = [self.parts[k] for k in chosen]
+        away = set(chosen)
+        self.parts = [p for k, p in enumerate(self.parts) if k not in away]
+        return taken
+
+    def send(self, chosen: list[Part], executor: Optional[Executor]) -> _Wave:
+        jobs = [(self.model, part[0], self.eps, self.splits, self.method, self.seed) for part in chosen]
+        self.waiting.extend(chosen)
+        return _Wave(chosen, Submitted(run_task, jobs, executor))
+
+    def receive(self, wave: _Wave) -> None:
+        """Replaces parts by those that they were split into."""
+        for answer, _ in wave.answers.results():
+            self.parts.extend(answer)
+        # Waves come back in the order in which they went.
+        self.waiting = self.waiting[len(wave.chosen) :]
+        self.settle()
+
+    def abandon(self, wave: _Wave) -> None:
+        """Nobody waits for the answers any more: the parts stay as they are."""
+        wave.answers.cancel()
+        self.parts.extend(wave.chosen)
+
+    def settle(self) -> None:
+        """Brings the bracket up to date; parts that are under way count with what is known of them."""
+        sides = [(p[1], p[2]) for p in self.parts + self.waiting]
+        low, high = _zbound._branch_total(sides, self.eps)
+        self.best = (max(self.best[0], low), min(self.best[1], high))
+        self.history.append((self.seconds(), *self.best))
 
 
 def _is_closed(best: tuple[float, float], target: Optional[float]) -> bool:

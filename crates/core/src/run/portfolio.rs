@@ -2,7 +2,8 @@
 
 use super::components;
 use super::cost::constants::{
-    AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, PLANNING_SHARE, QUICK,
+    AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, MARGINALS_SECS, PLANNING_SHARE,
+    QUICK,
 };
 use super::exact_plan::{ExactPlan, is_affordable};
 use super::job::{Job, Outcome};
@@ -66,8 +67,10 @@ pub(super) fn run(
     }
     if !portfolio.is_done(job, &ends, observer) {
         for (wanted, cost) in exact.affordable(&settings) {
-            // Marginals and a maximiser are worth their time even where log Z is known.
-            if is_affordable(cost.seconds, &settings) && !portfolio.is_cancelled(observer) {
+            // Marginals and a maximiser are worth some time even where log Z is known.
+            let is_worthwhile = cost.seconds <= MARGINALS_SECS || !portfolio.is_closed(None);
+            let fits = is_worthwhile && is_affordable(cost.seconds, &settings);
+            if fits && !portfolio.is_cancelled(observer) {
                 portfolio.try_exact(job, (wanted, cost), &settings, observer)?;
             }
         }

@@ -2,15 +2,16 @@
 
 use super::tree::{Row, Tree};
 use crate::error::{Error, Result};
-use crate::io::write_atomic;
+use crate::io::{remove_stale, write_atomic};
 use crate::model::{Model, Source};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between two writes.
-const EVERY: Duration = Duration::from_secs(10);
+/// Time between two writes, and the share of the time that writing may take.
+const EVERY: Duration = Duration::from_secs(1);
+const SHARE: f64 = 0.02;
 
 /// Name of the format.
 const SCHEMA: &str = "zbound.branch/1";
@@ -22,6 +23,8 @@ pub(super) struct Checkpoint {
     model: u64,
     eps: f64,
     written: Instant,
+    /// Time from one write to the next.
+    pause: Duration,
 }
 
 /// The content of the file. Bounds are stored as their bits: -inf is no number in JSON.
@@ -47,11 +50,19 @@ impl Document {
 
 impl Checkpoint {
     pub(super) fn new(path: &Path, model: &Model, eps: f64) -> Self {
-        Checkpoint { path: path.to_owned(), model: fingerprint(model), eps, written: Instant::now() }
+        Checkpoint {
+            path: path.to_owned(),
+            model: fingerprint(model),
+            eps,
+            written: Instant::now(),
+            pause: EVERY,
+        }
     }
 
     /// The tree of an earlier run, if there is a file.
     pub(super) fn read(&self, cardinalities: &[u32]) -> Result<Option<Tree>> {
+        // A run that was killed may have been about to write.
+        remove_stale(self.path.parent().filter(|folder| folder != &Path::new("")).unwrap_or(Path::new(".")));
         let text = match std::fs::read(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -81,13 +92,14 @@ impl Checkpoint {
     }
 
     pub(super) fn write_if_due(&mut self, tree: &Tree) -> Result<()> {
-        if self.written.elapsed() < EVERY {
+        if self.written.elapsed() < self.pause {
             return Ok(());
         }
         self.write(tree)
     }
 
     pub(super) fn write(&mut self, tree: &Tree) -> Result<()> {
+        let begun = Instant::now();
         let row = |(parent, variable, state, low, high): Row| {
             (parent, variable, state, low.to_bits(), high.to_bits())
         };
@@ -99,6 +111,7 @@ impl Checkpoint {
         let text = serde_json::to_vec(&document).map_err(json)?;
         write_atomic(&self.path, |out| out.write_all(&text))?;
         self.written = Instant::now();
+        self.pause = EVERY.max(begun.elapsed().div_f64(SHARE));
         Ok(())
     }
 }

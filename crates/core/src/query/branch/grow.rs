@@ -51,7 +51,7 @@ const DENSITY: usize = 4;
 pub(super) struct Growth<'a> {
     pub(super) bounder: Bounder<'a>,
     pub(super) tree: Tree,
-    pool: Option<rayon::ThreadPool>,
+    pub(super) pool: Option<rayon::ThreadPool>,
     checkpoint: Option<Checkpoint>,
     /// `eps log` of the number of joint states: from log Z to phi.
     entropy: f64,
@@ -137,10 +137,16 @@ impl<'a> Growth<'a> {
                 checkpoint.write_if_due(&self.tree)?;
             }
         };
-        if let Some(checkpoint) = &mut self.checkpoint {
-            checkpoint.write(&self.tree)?;
-        }
+        self.save()?;
         Ok(stop)
+    }
+
+    /// Writes the tree down, if it is kept.
+    pub(super) fn save(&mut self) -> Result<()> {
+        match &mut self.checkpoint {
+            Some(checkpoint) => checkpoint.write(&self.tree),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn into_tree(self) -> Tree {
@@ -150,7 +156,8 @@ impl<'a> Growth<'a> {
     /// Splits leaves; those whose parts were not finished in time stay leaves.
     fn step(&mut self, leaves: &[u32], monitor: &mut Monitor<'_>) -> Result<()> {
         let (bounder, tree) = (&self.bounder, &self.tree);
-        let work = |&leaf: &u32| bounder.split(&tree.path(leaf), tree.known(leaf));
+        let is_pooled = self.pool.is_some();
+        let work = |&leaf: &u32| bounder.split(&tree.path(leaf), tree.known(leaf), is_pooled);
         let found = watched(&self.pool, monitor, || match &self.pool {
             Some(_) => leaves.par_iter().map(work).collect::<Vec<_>>(),
             None => leaves.iter().map(work).collect(),
@@ -168,7 +175,7 @@ impl<'a> Growth<'a> {
 }
 
 /// Runs `work` on the pool, or here when there is none, looking at the clock and the user all the while.
-fn watched<T: Send>(
+pub(super) fn watched<T: Send>(
     pool: &Option<rayon::ThreadPool>,
     monitor: &mut Monitor<'_>,
     work: impl FnOnce() -> T + Send,
@@ -254,30 +261,41 @@ impl Bounder<'_> {
     }
 
     /// The best variable to split below a path, and what is known of its states; none when nothing is free.
-    fn split(&self, path: &[(u32, u32)], known: &Known) -> Result<Option<(u32, Vec<Known>)>> {
+    ///
+    /// States of all variables that are tried are independent of each other: a pool takes them one by one.
+    fn split(
+        &self,
+        path: &[(u32, u32)],
+        known: &Known,
+        is_pooled: bool,
+    ) -> Result<Option<(u32, Vec<Known>)>> {
         let part = self.part(path)?;
         let tried = TRIED.get(path.len()).copied().unwrap_or(1);
         let names: Vec<u32> =
             (0..self.free.len() as u32).filter(|&v| path.iter().all(|step| step.0 != v)).collect();
-        let mut best: Option<(f64, u32, Vec<Known>)> = None;
+        let mut tasks = Vec::new();
         for candidate in candidates(&part, known, tried)? {
-            let variable = names[candidate];
-            let states = self.model.cardinality(self.free[variable as usize]);
-            let mut below = path.to_vec();
-            let mut parts = Vec::with_capacity(states as usize);
-            for state in 0..states {
-                below.push((variable, state));
-                let start =
-                    known.start.as_ref().map(|start| start.fixed(candidate, if state == 1 { 1 } else { -1 }));
-                parts.push(self.bound(&below, start)?);
-                below.pop();
-                if let Some(stop) = self.settings.deadline.stop() {
-                    return Err(Error::Interrupted(stop));
-                }
+            let states = self.model.cardinality(self.free[names[candidate] as usize]);
+            tasks.extend((0..states).map(|state| (candidate, state)));
+        }
+        let work = |&(candidate, state): &(usize, u32)| {
+            if let Some(stop) = self.settings.deadline.stop() {
+                return Err(Error::Interrupted(stop));
             }
+            let below: Vec<(u32, u32)> = path.iter().copied().chain([(names[candidate], state)]).collect();
+            let spin = if state == 1 { 1 } else { -1 };
+            let start = known.start.as_ref().map(|start| start.fixed(candidate, spin));
+            self.bound(&below, start)
+        };
+        let found: Vec<Result<Known>> =
+            if is_pooled { tasks.par_iter().map(work).collect() } else { tasks.iter().map(work).collect() };
+        let mut found = found.into_iter();
+        let mut best: Option<(f64, u32, Vec<Known>)> = None;
+        for family in tasks.chunk_by(|a, b| a.0 == b.0) {
+            let parts = found.by_ref().take(family.len()).collect::<Result<Vec<Known>>>()?;
             let score = total(&parts, self.eps);
             if best.as_ref().is_none_or(|(top, ..)| score < *top) {
-                best = Some((score, variable, parts));
+                best = Some((score, names[family[0].0], parts));
             }
         }
         Ok(best.map(|(_, variable, parts)| (variable, parts)))

@@ -77,7 +77,7 @@ impl Known {
     }
 
     /// Takes the better sides of a solution.
-    fn take(&mut self, solution: Solution, keep: bool) {
+    pub(super) fn take(&mut self, solution: Solution, keep: bool) {
         if let Some(upper) = solution.upper.map(|b| b.log_z()).filter(|u| *u < self.upper) {
             self.upper = upper;
             self.means = solution.means.clone();

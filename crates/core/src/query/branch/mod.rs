@@ -8,6 +8,7 @@ mod checkpoint;
 mod choose;
 mod grow;
 mod leaf;
+mod polish;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,9 @@ use std::path::PathBuf;
 
 /// Share of the time that is kept for the verification of the tree, when its certificate is wanted.
 const PROOF_SHARE: f64 = 0.25;
+
+/// Splits from which on lower bounds are raised at the end: where fewer were done, a part takes too long for that.
+const POLISHED: usize = 8;
 
 /// What a search is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,14 +57,22 @@ pub(crate) fn branch(
 ) -> Result<Solution> {
     settings.validate()?;
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
-    if goal.want_certificate
-        && let Some(left) = monitor.seconds_left()
-    {
-        // Every leaf is verified once more at the end.
-        monitor.reserve_seconds(PROOF_SHARE * left);
-    }
+    let left = monitor.seconds_left().unwrap_or(0.0);
+    // Every leaf is verified once more at the end.
+    let proof = if goal.want_certificate { PROOF_SHARE * left } else { 0.0 };
+    monitor.reserve_seconds(proof + polish::SHARE * left);
     let mut growth = Growth::new(model, eps, goal, settings, &mut monitor)?;
-    let stop = growth.run(goal, &mut monitor)?;
+    let mut stop = growth.run(goal, &mut monitor)?;
+    if stop == StopReason::TimeLimit && growth.tree.splits() >= POLISHED {
+        // Parts that are under way when the time is up are given up, which takes a moment.
+        monitor.reserve_seconds(proof + 0.1 * polish::SHARE * left);
+        growth.polish(&mut monitor)?;
+        growth.save()?;
+    } else if stop == StopReason::TimeLimit {
+        monitor.reserve_seconds(proof);
+        growth.bounder.settings.deadline = monitor.deadline().clone();
+        stop = growth.run(goal, &mut monitor)?;
+    }
     let tree = growth.into_tree();
     let cardinalities = model.free_cardinalities();
     let mut solution = Solution::new(Method::Branch, stop);

@@ -32,9 +32,9 @@ pub struct Part {
 pub struct Task {
     /// Temperature.
     pub eps: f64,
-    /// Leaves to split, a few at a time.
+    /// Rounds, at least one: each splits the few leaves that matter most.
     pub splits: usize,
-    /// The bound of parts: `quantum`, `logdet`, `trw` or `wmb`; tried and chosen when there is none.
+    /// The bound of parts: `quantum`, `logdet`, `trw`, `combined` or `wmb`; tried and chosen when there is none.
     pub method: Option<Method>,
     /// Everything else; threads do not change the answer.
     pub settings: Settings,
@@ -71,7 +71,8 @@ pub fn expand(
 ) -> Result<(Vec<Part>, Method)> {
     let part = model.clone().with_states(states)?;
     let rule = task.method.map(rule).transpose()?;
-    let settings = task.settings.clone().with_max_iterations(Some(task.splits.max(1)));
+    // The last iteration finds that there are enough.
+    let settings = task.settings.clone().with_max_iterations(Some(task.splits.saturating_add(1).max(2)));
     settings.validate()?;
     let mut monitor = Monitor::new(&settings, usize::MAX, observer);
     let goal = Goal::default();

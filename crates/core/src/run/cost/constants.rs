@@ -93,6 +93,8 @@ pub(crate) const PLANNING_SHARE: f64 = 0.08;
 /// Exact inference of everything that is expected to take longer, in seconds, comes after that of log Z alone, which takes a quarter of the
 /// time and a fraction of the memory and closes the bracket.
 pub(crate) const LOG_Z_FIRST_SECS: f64 = 1.0;
+/// Seconds that everything beyond log Z may be expected to take once log Z is known.
+pub(crate) const MARGINALS_SECS: f64 = 10.0;
 /// Share of the time left after which exact inference that has not ended gives way to bounds: the machine may be busier than it was, and
 /// with twice the time bounds must not be behind what they are alone.
 pub(crate) const EXACT_SHARE: f64 = 0.55;

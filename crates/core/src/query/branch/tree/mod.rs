@@ -1,7 +1,12 @@
 //! The decision tree: what is known of every part, and what that proves of the whole.
 
+mod certificate;
+mod rows;
+
+pub(super) use self::rows::Row;
+
 use super::leaf::Known;
-use crate::certify::{Certificate, Component, Form, Side, Slack, Tree as ProofTree, Witness, sum_of_parts};
+use crate::certify::{Side, sum_of_parts};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -62,9 +67,6 @@ pub(super) struct Tree {
     /// Width of a part at which it is not split further below a leaf that is split to its end.
     pub(super) narrow: f64,
 }
-
-/// A node as it is kept on disk: parent, variable, state, lower and upper bound.
-pub(super) type Row = (u32, u32, u32, f64, f64);
 
 impl Tree {
     pub(super) fn new(eps: f64, root: Known, keeps: bool) -> Self {
@@ -201,6 +203,49 @@ impl Tree {
         }
     }
 
+    /// Up to `count` nodes that cover the parts of largest lower bounds, the largest first; what is closed is left out.
+    pub(super) fn heaviest(&self, count: usize) -> Vec<u32> {
+        let by_lower = |node: u32| Open { weight: self.nodes[node as usize].best.0, node };
+        let mut inner = BinaryHeap::from([by_lower(0)]);
+        let mut chosen = Vec::new();
+        while chosen.len() + inner.len() < count
+            && let Some(Open { node, .. }) = inner.pop()
+        {
+            let children = self.children(node);
+            if children.is_empty() {
+                chosen.push(node);
+            } else {
+                inner.extend(children.map(by_lower));
+            }
+        }
+        chosen.extend(inner.into_iter().map(|open| open.node));
+        let is_open = |&node: &u32| {
+            let (low, high) = self.nodes[node as usize].best;
+            high - low > self.narrow && !self.known(node).is_exact
+        };
+        chosen.retain(is_open);
+        chosen.sort_by(|&a, &b| by_lower(b).cmp(&by_lower(a)));
+        chosen
+    }
+
+    /// Takes a better lower bound of a node.
+    pub(super) fn raise(&mut self, node: u32, known: Known) {
+        let this = &mut self.nodes[node as usize];
+        if !(known.lower > this.known.lower) {
+            return;
+        }
+        self.bytes -= this.known.bytes();
+        (this.known.lower, this.known.witness) = (known.lower, known.witness);
+        self.bytes += this.known.bytes();
+        if known.lower > this.best.0 {
+            this.best.0 = known.lower;
+            if node != 0 {
+                let parent = this.parent;
+                self.settle(parent);
+            }
+        }
+    }
+
     /// Brings a node and those above it up to date.
     fn settle(&mut self, mut node: u32) {
         loop {
@@ -248,66 +293,6 @@ impl Tree {
         }
     }
 
-    /// The proofs of both sides: every node with its own where that is the better one.
-    pub(super) fn certificate(&self, eps: f64) -> Certificate {
-        let (mut upper, mut lower) = (proof_tree(), proof_tree());
-        self.collect(
-            &mut upper,
-            |node| node.known.proof.is_some() && node.known.upper <= node.best.1,
-            |k, out| {
-                out.nodes.push(None);
-                out.leaves.extend(self.nodes[k as usize].known.proof.clone());
-            },
-        );
-        self.collect(
-            &mut lower,
-            |node| node.known.lower >= node.best.0,
-            |k, out| match &self.nodes[k as usize].known.witness {
-                // A witness that is a tree of its own continues this one, in the whole model's numbers.
-                Some(Witness::Tree(own)) => {
-                    let mut fixed: Vec<u32> = self.path(k).iter().map(|step| step.0).collect();
-                    fixed.sort_unstable();
-                    let name = |v: u32| fixed.iter().fold(v, |v, &f| v + u32::from(v >= f));
-                    out.nodes.extend(own.nodes.iter().map(|node| node.map(|(v, q)| (name(v), q))));
-                    out.leaves.extend(own.leaves.iter().cloned());
-                }
-                witness => {
-                    out.nodes.push(None);
-                    out.leaves.push(witness.clone());
-                }
-            },
-        );
-        let form = Form::Tree(ProofTree { nodes: upper.nodes, leaves: upper.leaves });
-        let has_witness = lower.leaves.iter().any(Option::is_some);
-        let witness = Witness::Tree(ProofTree { nodes: lower.nodes, leaves: lower.leaves });
-        Certificate {
-            eps,
-            slack: Slack::default(),
-            components: vec![Component { weight: 1.0, form }],
-            witness: has_witness.then_some(witness),
-        }
-    }
-
-    /// Nodes in preorder: those with a proof of their own, or no children, through `emit`.
-    fn collect<T>(
-        &self,
-        out: &mut ProofTree<T>,
-        is_own: impl Fn(&Node) -> bool,
-        emit: impl Fn(u32, &mut ProofTree<T>),
-    ) {
-        let mut stack = vec![0u32];
-        while let Some(k) = stack.pop() {
-            let node = &self.nodes[k as usize];
-            if node.children.is_empty() || is_own(node) {
-                emit(k, out);
-                continue;
-            }
-            let variable = self.nodes[node.children.start as usize].fixed.0;
-            out.nodes.push(Some((variable, node.children.len() as u32)));
-            stack.extend(node.children.clone().rev());
-        }
-    }
-
     /// All nodes, those above before those below, brothers side by side.
     fn order(&self) -> Vec<u32> {
         let mut order = vec![0u32];
@@ -324,47 +309,4 @@ impl Tree {
         let leaves = self.order().into_iter().filter(|&k| self.children(k).is_empty());
         leaves.map(|k| (self.path(k), self.known(k).clone())).collect()
     }
-
-    /// The nodes as they are kept on disk.
-    pub(super) fn rows(&self) -> Vec<Row> {
-        let order = self.order();
-        let mut place = vec![0u32; self.nodes.len()];
-        order.iter().enumerate().for_each(|(at, &k)| place[k as usize] = at as u32);
-        let row = |&k: &u32| {
-            let n = &self.nodes[k as usize];
-            (place[n.parent as usize], n.fixed.0, n.fixed.1, n.known.lower, n.known.upper)
-        };
-        order.iter().map(row).collect()
-    }
-
-    /// The tree that [`Tree::rows`] described; `None` when they are none.
-    pub(super) fn from_rows(eps: f64, rows: &[Row], cardinalities: &[u32]) -> Option<Self> {
-        let known = |row: &Row| Known { lower: row.3, upper: row.4, ..Known::unknown() };
-        let (first, rest) = rows.split_first()?;
-        // Rows are numbered as they stand: nothing is forgotten before the last.
-        let mut tree = Tree::new(eps, known(first), true);
-        let mut at = 0;
-        while at < rest.len() {
-            let (parent, variable, ..) = rest[at];
-            let states = *cardinalities.get(variable as usize)? as usize;
-            let group = rest.get(at..at + states)?;
-            let fits = |(s, row): (usize, &Row)| (row.0, row.1, row.2) == (parent, variable, s as u32);
-            let is_leaf = tree.nodes.get(parent as usize)?.children.is_empty();
-            let is_new = tree.path(parent).iter().all(|step| step.0 != variable);
-            if !is_leaf || !is_new || !group.iter().enumerate().all(fits) {
-                return None;
-            }
-            tree.split(parent, variable, group.iter().map(known).collect());
-            at += states;
-        }
-        let leaves: Vec<u32> = tree.order().into_iter().filter(|&k| tree.children(k).is_empty()).collect();
-        tree.open.clear();
-        tree.keeps = false;
-        leaves.into_iter().for_each(|leaf| tree.offer(leaf));
-        Some(tree)
-    }
-}
-
-fn proof_tree<T>() -> ProofTree<T> {
-    ProofTree { nodes: Vec::new(), leaves: Vec::new() }
 }

@@ -1,5 +1,7 @@
 //! Brackets of trees hold the truth at every size, whatever interrupts them.
 
+mod endings;
+
 use super::grow::{BATCH, Growth};
 use super::leaf::Rule;
 use super::tree::Tree;
