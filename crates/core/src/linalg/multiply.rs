@@ -74,6 +74,15 @@ pub(crate) fn outer(x: &[f64], y: &[f64], n: usize, r: usize, out: &mut [f64]) {
     matmul(MatMut::from_column_major_slice_mut(out, n, n), Accum::Replace, x, y.transpose(), 1.0, Par::Seq);
 }
 
+/// Lower triangle of `X X^T` for an n x r matrix.
+pub(crate) fn outer_lower(x: &[f64], n: usize, r: usize, out: &mut [f64]) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let x = MatRef::from_column_major_slice(x, n, r);
+    let out = MatMut::from_column_major_slice_mut(out, n, n);
+    let (replace, right) = (Accum::Replace, x.transpose());
+    triangular::matmul(out, TriangularLower, replace, x, Rectangular, right, Rectangular, 1.0, Par::Seq);
+}
+
 /// `out <- X_low Y_low^T` for two n x r matrices, each without its first rows (`(matrix, rows)`).
 pub(crate) fn lower_rows_outer(x: (&[f64], usize), y: (&[f64], usize), n: usize, r: usize, out: &mut [f64]) {
     let low = |(m, skip): (_, usize)| MatRef::from_column_major_slice(m, n, r).subrows(skip, n - skip);

@@ -56,6 +56,18 @@ pub(crate) fn cholesky_solve(factor: &Square, b: &mut [f64]) {
     }
 }
 
+/// Solves `L L^T X = B` in place for the columns of B, given the lower factor `L`.
+pub(crate) fn cholesky_solve_columns(factor: &Square, b: &mut [f64]) {
+    let n = factor.n();
+    if n == 0 {
+        return;
+    }
+    let columns = b.len() / n;
+    let mut b = MatMut::from_column_major_slice_mut(b, n, columns);
+    solve_lower_triangular_in_place(factor.view(), b.as_mut(), Par::Seq);
+    solve_upper_triangular_in_place(factor.view().transpose(), b, Par::Seq);
+}
+
 /// The inverse of a lower triangular matrix.
 pub(crate) fn lower_inverse(factor: &Square) -> Square {
     let mut out = Square::zeros(factor.n());

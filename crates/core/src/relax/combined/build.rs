@@ -13,7 +13,7 @@ use crate::model::{Ising, VarSet};
 use crate::relax::forest::Forest;
 use crate::relax::trw::spanning::{resistance_mixture, stars};
 use crate::tables::order::fewest_pairs;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Triples up to which every triangle inequality is present from the start.
 const ALL_TRIANGLES: usize = 60_000;
@@ -24,7 +24,7 @@ const MAX_MOMENTS: usize = 6000;
 const BYTES_PER_ENTRY: u64 = 16;
 /// Spins up to which all pairs have a moment, however sparse the graph.
 pub(super) const ALL_PAIRS: usize = 30;
-/// Clusters up to which two-trees take part: those of 40 spins.
+/// Clusters up to which two-trees are looked for: those of 40 spins. With more the program has those known beforehand.
 const MOST_CLUSTERS: usize = 10_000;
 /// The pairs of a chordal graph are used when they are fewer than this share of all.
 const SPARSE: f64 = 0.6;
@@ -84,16 +84,10 @@ fn own_two_tree(ising: &Ising, clusters: &Clusters) -> Option<TwoTree> {
         return None;
     }
     let plan = fewest_pairs(adjacency(ising));
-    let pair = |a: u32, b: u32| clusters.neighbours(a).iter().find(|near| near.0 == b).map(|near| near.1);
     let joint = |p: usize| {
         let spin = plan.order[p];
-        let to = match plan.scopes[p].iter().map(|&q| plan.order[q as usize]).collect::<Vec<_>>()[..] {
-            [] => Base::Nothing,
-            [a] => Base::Spin { to: a, side: pair(spin, a)? },
-            [a, b] => Base::edge(clusters, spin, clusters.over(pair(a, b)?, spin)?),
-            _ => return None,
-        };
-        Some(Joint { spin, to })
+        let near: Vec<u32> = plan.scopes[p].iter().map(|&q| plan.order[q as usize]).collect();
+        Some(Joint { spin, to: Base::joining(clusters, spin, &near)? })
     };
     let joints = (0..ising.d()).rev().map(joint).collect::<Option<_>>()?;
     Some(TwoTree { joints })
@@ -188,20 +182,27 @@ fn finish(
     let complete = count <= ALL_TRIANGLES;
     let pairwise = space.pairs.iter().filter_map(|&[i, j]| Triple::new(&space, [0, i + 1, j + 1]));
     let mut triples: Vec<Triple> = pairwise.collect();
+    let mut closed = true;
     if complete {
         let triangles = triangles(&space);
+        closed = triangles.len() > MOST_CLUSTERS;
         // A cluster has a law only where its triangle inequalities hold, so all must be present.
-        if triangles.len() <= MOST_CLUSTERS {
+        if !closed {
+            space.clusters = Clusters::new(&space, &triangles);
+        } else if !known.is_empty() {
+            let own: HashSet<[u32; 3]> = known.iter().flat_map(TwoTree::triples).collect();
+            let of_known = |triple: &&Triple| own.contains(&triple.vertices.map(|v| v - 1));
+            let triangles: Vec<Triple> = triangles.iter().filter(of_known).copied().collect();
             space.clusters = Clusters::new(&space, &triangles);
         }
         triples.extend(triangles);
     }
     let own = own_two_tree(ising, &space.clusters);
-    let mut known = known.to_vec();
+    let mut known: Vec<TwoTree> = known.iter().filter_map(|tree| tree.numbered(&space.clusters)).collect();
     known.extend(own.filter(|own| known.iter().all(|tree| tree.edges() != own.edges())));
     entropies.extend(known.iter().cloned().map(Graph::TwoTree).map(Entropy::Graph));
     let theta = parameters(ising, &space, eps);
-    Program { space, theta, triples, complete, entropies, known }
+    Program { space, theta, triples, complete, closed, entropies, known }
 }
 
 /// `theta / eps` by moment.

@@ -84,13 +84,13 @@ impl InteriorPoint {
         Ok(InteriorPoint {
             point: program.start(scale),
             curvature: Curvature::new(program.space.len(), threads)?.until(deadline),
+            rounds: if program.closed { ROUNDS } else { 0 },
             program,
             work: EigenWork::default(),
             best: None,
             current: f64::INFINITY,
             feasible: None,
             last_round: 0,
-            rounds: 0,
             random: ChaCha8Rng::seed_from_u64(0),
         })
     }
@@ -164,7 +164,7 @@ impl InteriorPoint {
     /// Whether no inequality or graph can join that would lower the value of a feasible point: all triangles are there,
     /// and a feasible point is valued with all forests.
     fn is_final(&self) -> bool {
-        self.program.complete && self.program.space.clusters.moments.is_empty()
+        self.program.complete && (self.program.closed || self.program.space.clusters.moments.is_empty())
     }
 
     fn sigmas(&self) -> Vec<Square> {

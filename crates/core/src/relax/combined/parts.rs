@@ -99,7 +99,8 @@ impl Parts {
         }
         let mut best = none(Method::Quantum);
         if dense || quantum < AFFORDABLE * left {
-            let share = Some(QUANTUM_SHARE * left);
+            // Stopped at a share of the time, it would leave a worse bound than alone to those that may not get far.
+            let share = Some(QUANTUM_SHARE * left).filter(|_| !dense);
             best = limited(&Quantum::default(), linear, settings, share, monitor)?;
         }
         // On large dense graphs trees are many and say little; the first-order method has its own.

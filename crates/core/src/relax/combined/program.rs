@@ -22,9 +22,11 @@ pub(super) struct Program {
     pub(super) triples: Vec<Triple>,
     /// Whether all triples are there.
     pub(super) complete: bool,
+    /// Whether no two-trees will join but those that are there.
+    pub(super) closed: bool,
     pub(super) entropies: Vec<Entropy>,
     /// Two-trees known beforehand: the model's own graph, when it is part of one, and those of a
-    /// program with fewer features. Should they be dropped, they may come back.
+    /// program with fewer features or of the first-order method. Should they be dropped, they may come back.
     pub(super) known: Vec<TwoTree>,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn solve(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
-    let Some(left) = monitor.seconds_left().filter(|_| settings.ibound.is_none()) else {
+    let Some(left) = monitor.seconds_left() else {
         let bounded = Settings { ibound: settings.ibound.or(Some(WIDTH)), ..settings.clone() };
         let buckets = mini_buckets(problem, &bounded, monitor)?;
         let strips = strips(problem, ising, settings, monitor)?;
@@ -92,6 +92,7 @@ fn mini_buckets(problem: &Problem, settings: &Settings, monitor: &mut Monitor<'_
         solution.upper
     };
     let stop = wmb::upper_alone(&tables, eps, settings, &mut monitor.relay(), &mut offer);
-    solution.stop = stop;
+    // Passes that gain nothing any more leave open how far the split is from its best.
+    solution.stop = if stop == StopReason::Converged { StopReason::Stalled } else { stop };
     Ok(solution)
 }

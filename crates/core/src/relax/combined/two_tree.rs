@@ -39,6 +39,17 @@ impl Base {
         Base::Edge { to, sides, base: opposite[at], cluster }
     }
 
+    /// What joins `spin` to others, at most two; `None` where a pair or cluster has no number.
+    pub(super) fn joining(clusters: &Clusters, spin: u32, to: &[u32]) -> Option<Self> {
+        let pair = |a: u32, b: u32| clusters.neighbours(a).iter().find(|near| near.0 == b).map(|near| near.1);
+        match *to {
+            [] => Some(Base::Nothing),
+            [a] => Some(Base::Spin { to: a, side: pair(spin, a)? }),
+            [a, b] => Some(Base::edge(clusters, spin, clusters.over(pair(a, b)?, spin)?)),
+            _ => None,
+        }
+    }
+
     /// The spins.
     pub(super) fn spins(&self) -> &[u32] {
         match self {
@@ -68,6 +79,30 @@ impl Base {
 }
 
 impl TwoTree {
+    /// The same graph with the numbers of these clusters; `None` when one is missing.
+    pub(super) fn numbered(&self, clusters: &Clusters) -> Option<Self> {
+        if clusters.d() <= self.joints.iter().map(|joint| joint.spin as usize).max().unwrap_or(0) {
+            return None;
+        }
+        let joint = |joint: &Joint| {
+            let to = Base::joining(clusters, joint.spin, joint.to.spins())?;
+            Some(Joint { spin: joint.spin, to })
+        };
+        Some(TwoTree { joints: self.joints.iter().map(joint).collect::<Option<_>>()? })
+    }
+
+    /// The triples of spins that it is made of, each increasing.
+    pub(super) fn triples(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        self.joints.iter().filter_map(|joint| match joint.to {
+            Base::Edge { to: [a, b], .. } => {
+                let mut spins = [joint.spin, a, b];
+                spins.sort_unstable();
+                Some(spins)
+            }
+            _ => None,
+        })
+    }
+
     /// Numbers of its edges, increasing.
     pub(super) fn edges(&self) -> Vec<u32> {
         let mut edges: Vec<u32> = self.joints.iter().flat_map(|joint| joint.to.sides()).copied().collect();

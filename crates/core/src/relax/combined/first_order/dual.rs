@@ -111,6 +111,11 @@ impl Dual {
         })
     }
 
+    /// The graphs that it uses.
+    pub(super) fn graphs(&self) -> impl Iterator<Item = &Graph> {
+        self.graphs.iter().map(|part| &part.1)
+    }
+
     /// The data of the proof in the model's units.
     ///
     /// # Errors

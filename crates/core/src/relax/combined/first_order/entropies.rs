@@ -5,6 +5,7 @@
 //! is the exponential method of multipliers: it converges to the minimum itself at a fixed tau.
 
 use crate::relax::combined::graphs::Graph;
+use crate::relax::combined::team::Team;
 use crate::relax::combined::triples;
 use crate::relax::cuts::{Pairs, quad};
 use std::collections::HashMap;
@@ -116,38 +117,42 @@ impl Entropies {
         self.log_prior.iter_mut().for_each(|v| *v -= total.ln());
     }
 
-    /// Evaluates all, given the moments by pair and the entropy of log-det; derivatives times weights join `out`.
+    /// Entropies of the graphs at the moments by pair, with their derivatives, before they are weighed.
     ///
-    /// **Cost** four logarithms per edge, some twenty per cluster.
-    pub(super) fn evaluate(&self, x: &[f64], log_det: f64, out: &mut [f64]) -> At {
-        let (d, s) = (self.d, self.shrink);
-        let mut at = At { values: vec![log_det], ..At::default() };
-        let mut spin_values = vec![0.0; d];
-        at.spins = vec![0.0; d];
-        for i in 0..d {
-            (spin_values[i], at.spins[i]) = spin(s * x[i]);
-        }
-        let independent: f64 = spin_values.iter().sum();
+    /// **Cost** four logarithms per edge, some twelve per cluster.
+    pub(super) fn of_graphs(&self, x: &[f64], team: &Team) -> At {
+        let s = self.shrink;
+        let spins: Vec<(f64, f64)> = (0..self.d).map(|i| spin(s * x[i])).collect();
         let (used_edges, used_clusters) = self.used();
-        let mut informations = vec![0.0; self.edges.len()];
-        at.edges = vec![[0.0; 3]; self.edges.len()];
-        for (e, _) in used_edges.iter().enumerate().filter(|(_, used)| **used) {
+        let edges = team.map(self.edges.len(), |e| {
+            if !used_edges[e] {
+                return (0.0, [0.0; 3]);
+            }
             let ends = self.edges[e].map(|i| i as usize);
             let m = [x[ends[0]], x[ends[1]], x[self.edge_pairs[e] as usize]].map(|v| s * v);
             let (joint, gradient) = pair(m, self.floor);
-            informations[e] = spin_values[ends[0]] + spin_values[ends[1]] - joint;
-            let own = [at.spins[ends[0]], at.spins[ends[1]], 0.0];
-            at.edges[e] = std::array::from_fn(|p| own[p] - gradient[p]);
-        }
-        let mut shared = vec![0.0; self.clusters.len()];
-        at.clusters = vec![[0.0; 6]; self.clusters.len()];
-        for (c, _) in used_clusters.iter().enumerate().filter(|(_, used)| **used) {
-            let m = self.clusters[c].map(|p| s * x[p as usize]);
-            let law = triples::law(m);
-            shared[c] = triples::information(&law, m);
-            at.clusters[c] = triples::information_gradient(&law, m);
-        }
-        at.values.extend(self.graphs.iter().map(|g| independent - g.information(&informations, &shared)));
+            let [(a, by_a), (b, by_b)] = ends.map(|i| spins[i]);
+            (a + b - joint, [by_a - gradient[0], by_b - gradient[1], -gradient[2]])
+        });
+        let clusters = team.map(self.clusters.len(), |c| {
+            if !used_clusters[c] {
+                return (0.0, [0.0; 6]);
+            }
+            let numbers = self.clusters[c];
+            let law = triples::law(numbers.map(|p| s * x[p as usize]));
+            triples::information_with_gradient(&law, [0, 1, 2].map(|p| spins[numbers[p] as usize]))
+        });
+        let (informations, edges): (Vec<f64>, Vec<[f64; 3]>) = edges.into_iter().unzip();
+        let (shared, clusters): (Vec<f64>, Vec<[f64; 6]>) = clusters.into_iter().unzip();
+        let (values, spins): (Vec<f64>, Vec<f64>) = spins.into_iter().unzip();
+        let independent: f64 = values.iter().sum();
+        let values = self.graphs.iter().map(|g| independent - g.information(&informations, &shared));
+        At { values: values.collect(), spins, edges, clusters, ..At::default() }
+    }
+
+    /// Weighs the graphs, given the entropy of log-det; derivatives times weights join `out`.
+    pub(super) fn with_log_det(&self, mut at: At, log_det: f64, out: &mut [f64]) -> At {
+        at.values.insert(0, log_det);
         self.weigh(&mut at);
         self.add(&at, out);
         at

@@ -11,17 +11,20 @@ mod entropies;
 mod factor;
 mod grow;
 mod objective;
+mod outcome;
+mod primal;
 mod start;
 #[cfg(test)]
 mod tests;
 
 use crate::error::Result;
-use crate::features::Features;
 use crate::linalg::EigenWork;
 use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
 use crate::observer::Monitor;
 use crate::problem::Problem;
+use crate::relax::combined::team::Team;
+use crate::relax::combined::two_tree::TwoTree;
 use crate::relax::cuts::violated;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
@@ -51,8 +54,8 @@ const PATIENCE: usize = 8;
 const LEAST_GAIN: f64 = 1e-6;
 /// Cuts added per round and vertex.
 const NEW_CUTS: usize = 20;
-/// Violations below this are left alone.
-const VIOLATION: f64 = 1e-3;
+/// Violations below this share of the largest are left alone, and its bounds: feasible values suffer from the largest.
+const VIOLATION: (f64, f64, f64) = (0.3, 1e-5, 1e-3);
 /// Violations that fall by less than this factor in a round call for a larger penalty,
 const SLOW: f64 = 0.5;
 /// when they are also larger than this; an inequality has size one.
@@ -81,6 +84,8 @@ struct FirstOrder {
     objective: Objective,
     factor: Factor,
     best: Option<Dual>,
+    /// The point of the best bound.
+    best_factor: Option<Factor>,
     random: ChaCha8Rng,
     work: EigenWork,
     /// Largest violation of a cut at the end of the last round.
@@ -99,7 +104,8 @@ pub(super) fn fits(d: usize, memory_limit: u64) -> bool {
     n <= 1 << 12 && 8 * COPIES * n * n <= memory_limit
 }
 
-/// Runs until the bound stops falling or a share of the time left is used up, and proves the best one.
+/// Runs until the bound stops falling or a share of the time left is used up, and proves the best one; with the two-trees
+/// of the relaxation that it belongs to.
 ///
 /// # Errors
 /// Parameters that leave floating point.
@@ -109,7 +115,7 @@ pub(super) fn solve(
     settings: &Settings,
     share: f64,
     monitor: &mut Monitor<'_>,
-) -> Result<Solution> {
+) -> Result<(Solution, Vec<TwoTree>)> {
     let (eps, n) = (problem.eps(), ising.d() + 1);
     let constant = ising.constant() / eps;
     let cube = (n as f64).powi(3);
@@ -118,15 +124,22 @@ pub(super) fn solve(
     let mut solution = Solution::new(Method::Combined, StopReason::TimeLimit);
     if monitor.interrupted().is_some() {
         monitor.reserve(0.0);
-        return Ok(solution);
+        return Ok((solution, Vec::new()));
     }
     let rounds = if share < 1.0 { ROUNDS.1 } else { ROUNDS.0 };
     let until = if n <= FULL_RANK { f64::INFINITY } else { monitor.seconds() + SECONDS };
-    let mut method = FirstOrder::new(ising, eps, (rounds, STEPS.0), until);
+    let objective = Objective::new(ising, eps, Team::new(settings.threads)?);
+    let mut method = FirstOrder::new(objective, (rounds, STEPS.0), until);
     solution.stop = method.run((settings.tol, others), eps, constant, monitor);
     monitor.reserve(0.0);
+    let two_trees = method.two_trees();
+    let primal = method.primal().map(|value| eps * (value + constant));
     method.conclude(problem, ising, &mut solution, monitor);
-    Ok(solution)
+    if let (Some(upper), Some(primal)) = (solution.upper, primal) {
+        solution.relaxation_gap = Some((upper.phi() - primal).max(0.0));
+    }
+    solution.settle(settings.tol, eps);
+    Ok((solution, two_trees))
 }
 
 /// A few rounds, from where the solve of a larger model ended when that is known: the bound of a part of a model.
@@ -144,7 +157,8 @@ pub(super) fn brief(
 ) -> Result<(Solution, Start)> {
     let eps = problem.eps();
     let effort = if start.is_some() { BRIEF_WARM } else { BRIEF_COLD };
-    let mut method = FirstOrder::new(ising, eps, effort, f64::INFINITY);
+    let objective = Objective::new(ising, eps, Team::default());
+    let mut method = FirstOrder::new(objective, effort, f64::INFINITY);
     if let Some(start) = start.filter(|start| start.d() == ising.d()) {
         method.begin(start);
     }
@@ -157,15 +171,25 @@ pub(super) fn brief(
 
 impl FirstOrder {
     /// A random point, no cuts and no graphs; `(rounds, steps)` at most, and steps of the first.
-    fn new(ising: &Ising, eps: f64, (rounds, steps): (usize, usize), until: f64) -> Self {
-        let n = ising.d() + 1;
+    fn new(mut objective: Objective, (rounds, steps): (usize, usize), until: f64) -> Self {
+        let n = objective.d + 1;
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let rank = if n <= FULL_RANK { n } else { 20 + (6.0 * (n as f64).sqrt()) as usize };
-        let mut objective = Objective::new(ising, eps);
-        objective.entropies.softness = softness(ising.d());
+        objective.entropies.softness = softness(objective.d);
         let factor = Factor::random(n, rank.max(2), &mut random);
-        let (best, work) = (None, EigenWork::default());
-        FirstOrder { objective, factor, best, random, work, violation: 1.0, rounds, steps, until }
+        let (best, best_factor, work) = (None, None, EigenWork::default());
+        FirstOrder {
+            objective,
+            factor,
+            best,
+            best_factor,
+            random,
+            work,
+            violation: 1.0,
+            rounds,
+            steps,
+            until,
+        }
     }
 
     /// Takes over the moments and cuts of another point, and graphs that suit them.
@@ -180,26 +204,6 @@ impl FirstOrder {
         let mean = objective.cuts.list.iter().map(|cut| cut.nu).sum::<f64>();
         objective.cuts.penalty = (mean / objective.cuts.list.len().max(1) as f64).max(PENALTY.1);
         self.grow(&at.at, self.factor.moments());
-    }
-
-    /// Proves the best bound and fills in what else is known.
-    fn conclude(self, problem: &Problem, ising: &Ising, solution: &mut Solution, monitor: &mut Monitor<'_>) {
-        let (eps, n) = (problem.eps(), ising.d() + 1);
-        solution.means = Some((1..n).map(|k| self.factor.row(k)[0]).collect());
-        let moment = |&[i, j]: &[u32; 2]| (i, j, self.factor.moment([i + 1, j + 1]));
-        solution.pairwise = Some(ising.edges().iter().map(moment).collect());
-        solution.features = Some(Features::degree(ising.d(), 1));
-        let Some(best) = self.best else { return };
-        solution.estimate = eps * best.bound + ising.constant();
-        let proof = best.certificate(eps);
-        monitor.eigendecompositions += 1;
-        match proof.and_then(|c| c.verify(problem.polynomial()).map(|bound| (c, bound))) {
-            Ok((certificate, bound)) => {
-                solution.upper = Some(bound);
-                solution.certificate = Some(certificate);
-            }
-            Err(error) => solution.reason = Some(error.to_string()),
-        }
     }
 
     /// Rounds up to a relative change of `tol`, with time kept for others.
@@ -229,6 +233,7 @@ impl FirstOrder {
             let small = LEAST_GAIN.max(0.1 * tol) * scale;
             since = if upper < before - small { 0 } else { since + 1 };
             let stop = monitor.iteration(f64::NAN, eps * (upper + constant));
+            let here = self.factor.clone();
             if stop.is_none() && since < PATIENCE && round + 1 < self.rounds {
                 self.advance(round, &at, &dual);
                 if dual.shortfall > ROUGH * scale && self.violation < SETTLED {
@@ -241,6 +246,7 @@ impl FirstOrder {
             }
             if dual.bound < before {
                 self.best = Some(dual);
+                self.best_factor = Some(here);
             }
             if let Some(reason) = stop {
                 return reason;
@@ -278,7 +284,8 @@ impl FirstOrder {
         let old = objective.cuts.update(&at.x);
         let moments = self.factor.moments();
         let count = NEW_CUTS * n;
-        let found = violated(&moments, 0..n, VIOLATION, count + objective.cuts.list.len());
+        let least = (VIOLATION.0 * self.violation).clamp(VIOLATION.1, VIOLATION.2);
+        let found = violated(&moments, 0..n, least, count + objective.cuts.list.len());
         let found = found.into_iter().map(|(slack, triangle)| (slack, triangle.into()));
         let new = objective.cuts.extend(found, count, &mut objective.pairs);
         // Larger penalties pay as long as violations hardly fall; then they only cost accuracy.

@@ -8,6 +8,7 @@ use super::entropies::{At, Entropies};
 use super::factor::Factor;
 use crate::linalg::{Square, dot, multiply, symmetric};
 use crate::model::Ising;
+use crate::relax::combined::team::Team;
 use crate::relax::cuts::Pairs;
 use crate::relax::cuts::augmented::Augmented;
 
@@ -29,7 +30,11 @@ pub(super) struct Objective {
     pub(super) theta: Theta,
     pub(super) cuts: Augmented,
     pub(super) entropies: Entropies,
+    pub(super) team: Team,
 }
+
+/// Columns of a product that one thread computes at a time.
+const COLUMNS: usize = 32;
 
 /// What an evaluation leaves behind.
 pub(super) struct Evaluation {
@@ -43,7 +48,7 @@ pub(super) struct Evaluation {
 
 impl Objective {
     /// The model divided by eps, without cuts or graphs.
-    pub(super) fn new(ising: &Ising, eps: f64) -> Self {
+    pub(super) fn new(ising: &Ising, eps: f64, team: Team) -> Self {
         let (d, n) = (ising.d(), ising.d() + 1);
         let mut pairs = Pairs::means(d);
         let mut theta: Vec<f64> = ising.fields().iter().map(|h| h / eps).collect();
@@ -65,7 +70,7 @@ impl Objective {
             }
             Theta::Sparse(theta)
         };
-        Objective { d, pairs, theta, cuts: Augmented::new(), entropies: Entropies::new(d) }
+        Objective { d, pairs, theta, cuts: Augmented::new(), entropies: Entropies::new(d), team }
     }
 
     /// Evaluates at a factor; `None` when numbers leave floating point.
@@ -73,17 +78,25 @@ impl Objective {
     /// **Cost** two products of n^2 r and d r^2 multiplications, and r per pair.
     pub(super) fn evaluate(&self, factor: &Factor) -> Option<Evaluation> {
         let r = factor.rank;
-        let x: Vec<f64> = self.pairs.ends.iter().map(|&ends| factor.moment(ends)).collect();
+        let ends = &self.pairs.ends;
+        let x: Vec<f64> = self.team.map(ends.len(), |p| factor.moment(ends[p]));
         let mut coefficients = vec![0.0; x.len()];
-        let (log_det, along) = log_det(factor)?;
-        let at = self.entropies.evaluate(&x, log_det, &mut coefficients);
+        let team = &self.team;
+        let (log_det, graphs) = team.join(|| log_det(factor, team), || self.entropies.of_graphs(&x, team));
+        let (log_det, along) = log_det?;
+        let at = self.entropies.with_log_det(graphs, log_det, &mut coefficients);
         let penalty = self.cuts.evaluate(&x, &mut coefficients);
         let mut gradient = vec![0.0; factor.rows.len()];
         let linear = match &self.theta {
             Theta::Dense(square) => {
                 let mut matrix = square.clone();
                 self.scatter(&coefficients, &mut matrix);
-                multiply::tall_times(&factor.rows, r, matrix.data(), factor.n, &mut gradient, false);
+                self.team.pieces(&mut gradient, COLUMNS * r, |k, out| {
+                    let columns = out.len() / r;
+                    let from = k * COLUMNS * factor.n;
+                    let own = &matrix.data()[from..from + columns * factor.n];
+                    multiply::tall_times(&factor.rows, r, own, columns, out, false);
+                });
                 let own: f64 = coefficients.iter().zip(&x).map(|(c, x)| c * x).sum();
                 let total = dot(&gradient, &factor.rows);
                 gradient.iter_mut().for_each(|g| *g *= 2.0);
@@ -152,22 +165,21 @@ impl Objective {
 /// their means.
 ///
 /// With W the rows without means the determinant is that of `I/3 + W W^T`, which `I/3 + W^T W` gives too.
-fn log_det(factor: &Factor) -> Option<(f64, Vec<f64>)> {
+fn log_det(factor: &Factor, team: &Team) -> Option<(f64, Vec<f64>)> {
     let (d, r) = (factor.n - 1, factor.rank - 1);
     let tail: Vec<f64> =
         factor.rows.chunks_exact(factor.rank).skip(1).flat_map(|row| &row[1..]).copied().collect();
     let mut gram = Square::zeros(r);
-    multiply::outer(&tail, &tail, r, d, gram.data_mut());
+    multiply::outer_lower(&tail, r, d, gram.data_mut());
     gram.data_mut().iter_mut().step_by(r + 1).for_each(|v| *v += 1.0 / 3.0);
     if !symmetric::cholesky(&mut gram) {
         return None;
     }
     let half_log: f64 = gram.diagonal().map(f64::ln).sum();
-    let inverse = symmetric::lower_inverse(&gram);
-    let mut solved = vec![0.0; tail.len()];
-    let mut along = vec![0.0; tail.len()];
-    multiply::square_times(&inverse, &tail, d, 1.0, &mut solved);
-    multiply::square_transposed_times(&inverse, &solved, d, &mut along);
+    let mut along = tail;
+    team.pieces(&mut along, COLUMNS * r.max(1), |_, columns| {
+        symmetric::cholesky_solve_columns(&gram, columns)
+    });
     let value = half_log - 0.5 * (d as f64 - r as f64) * 3f64.ln() + d as f64 * gaussian();
     Some((value, along))
 }

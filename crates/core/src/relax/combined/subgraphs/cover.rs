@@ -5,8 +5,9 @@ use super::part::Part;
 use crate::model::Ising;
 use crate::tables::order::Neighbours;
 
-/// Strips begin at no more than this many different places in each direction: every one is a part to be evaluated.
-const OFFSETS: usize = 8;
+/// Strips begin at no more than this many different places in each direction, and where there is one strip more than need
+/// be: every one is a part to be evaluated.
+const OFFSETS: [u32; 2] = [8, 3];
 
 /// What strips are cut from.
 pub(super) struct Layers<'a> {
@@ -30,8 +31,7 @@ impl<'a> Layers<'a> {
         let mut parts = Vec::new();
         for direction in 0..self.directions.len() {
             let Some(thickness) = self.thickness(direction, limit) else { continue };
-            let offsets = self.offsets(direction, thickness).into_iter();
-            parts.extend(offsets.filter_map(|first| self.strips(direction, first, thickness, limit)));
+            parts.extend(self.parts(direction, thickness, limit, false));
         }
         // A part that holds everything needs no others.
         if let Some(whole) = parts.iter().position(|part| part.edges.len() == self.ising.edges().len()) {
@@ -40,6 +40,32 @@ impl<'a> Layers<'a> {
         let mut held = vec![false; self.ising.edges().len()];
         parts.iter().flat_map(|part| &part.edges).for_each(|&e| held[e as usize] = true);
         if held.into_iter().all(|h| h) { parts } else { Vec::new() }
+    }
+
+    /// Parts of one strip more than those of [`Layers::cover`], cut in other places: what one of those loses between its
+    /// strips they hold.
+    pub(super) fn others(&self, limit: f64) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for direction in 0..self.directions.len() {
+            let Some(thickness) = self.thickness(direction, limit) else { continue };
+            if thickness >= self.count(direction) {
+                continue;
+            }
+            parts.extend(self.parts(direction, thickness, limit, true));
+        }
+        parts
+    }
+
+    /// Strips of one thickness that begin in several places.
+    fn parts(
+        &self,
+        direction: usize,
+        thickness: u32,
+        limit: f64,
+        others: bool,
+    ) -> impl Iterator<Item = Part> {
+        let offsets = self.offsets(direction, thickness, others).into_iter();
+        offsets.filter_map(move |first| self.strips(direction, first, thickness, limit))
     }
 
     fn count(&self, direction: usize) -> u32 {
@@ -67,15 +93,17 @@ impl<'a> Layers<'a> {
     }
 
     /// Thicknesses of the first strip, such that there are as few strips as possible: between strips, everything is lost. With a
-    /// single direction one more, so that other parts hold what one does not.
-    fn offsets(&self, direction: usize, thickness: u32) -> Vec<u32> {
+    /// single direction one more, so that other parts hold what one does not, and one more again when `others` are asked for.
+    fn offsets(&self, direction: usize, thickness: u32, others: bool) -> Vec<u32> {
         let count = self.count(direction);
         if thickness >= count {
             return vec![count];
         }
-        let strips = count.div_ceil(thickness) + u32::from(self.directions.len() == 1);
+        let strips = count.div_ceil(thickness) + u32::from(self.directions.len() == 1) + u32::from(others);
         let first = count.saturating_sub((strips - 1) * thickness).max(1);
-        let step = (thickness + 1 - first).div_ceil(OFFSETS as u32).max(1);
+        let step = (thickness + 1 - first).div_ceil(OFFSETS[usize::from(others)]).max(1);
+        // The middle one of every step: the first strip is neither whole nor nearly empty.
+        let first = first + if others { step / 2 } else { 0 };
         (first..=thickness).step_by(step as usize).collect()
     }
 

@@ -4,7 +4,7 @@
 //! The graph is cut into strips between layers, in several places and directions (`cover.rs`); each of these subgraphs
 //! is summed exactly by elimination (`part.rs`), and the model is split between them such that the bound is
 //! smallest (`split.rs`), which is when all agree on the marginals that they share. Thin strips come first, thicker ones
-//! for as long as time allows.
+//! for as long as time allows, and then strips cut in other places join.
 
 mod cover;
 mod lines;
@@ -33,6 +33,8 @@ const MOST_ENTRIES: f64 = 1e8;
 /// leave time for: after some 60 a bound is within a tenth of where it ends.
 const STEPS: (usize, usize) = (30, 2000);
 const EVALUATIONS: f64 = 80.0;
+/// Evaluations that parts which join must leave time for.
+const LATE_EVALUATIONS: f64 = 30.0;
 /// Steps over which the bound must fall by a tolerance, and that tolerance relative to the bound, to go on.
 const PATIENCE: usize = 10;
 const LEAST_GAIN: f64 = 1e-7;
@@ -80,6 +82,7 @@ pub(super) fn solve(
             }
         }
     }
+    best = best.refined(&layers, slowness, settings, pool.as_ref(), monitor);
     best.prove(problem).map(Some)
 }
 
@@ -186,6 +189,34 @@ impl<'a> Search<'a> {
         seconds / evaluation_seconds(&self.split.parts)
     }
 
+    /// With more parts, cut in other places, when there is time left for them; the better of both.
+    fn refined(
+        self,
+        layers: &Layers<'_>,
+        slowness: f64,
+        settings: &Settings,
+        pool: Option<&rayon::ThreadPool>,
+        monitor: &mut Monitor<'_>,
+    ) -> Self {
+        let is_open = self.stop == StopReason::Stalled && self.split.parts.len() > 1;
+        if !is_open || !monitor.deadline().is_limited() {
+            return self;
+        }
+        let limit = self.split.parts.iter().map(Part::largest).fold(0.0, f64::max);
+        let mut parts = self.split.parts.clone();
+        parts.extend(layers.others(limit));
+        let seconds = LATE_EVALUATIONS * slowness * evaluation_seconds(&parts) + proof_seconds(&parts);
+        if parts.len() == self.split.parts.len() || seconds > monitor.deadline().seconds_left() {
+            return self;
+        }
+        let split = Split::new(self.split.ising, self.split.eps, parts);
+        let x = split.joined(&self.split, &self.x);
+        let mut next = Search { split, x, value: f64::INFINITY, stop: StopReason::Stalled };
+        next.descend(STEPS.1, settings, pool, monitor);
+        let stop = next.stop;
+        Search { stop, ..if next.value < self.value { next } else { self } }
+    }
+
     /// The certified bound.
     fn prove(self, problem: &Problem) -> Result<Solution> {
         let mut solution = Solution::new(Method::Combined, self.stop);
@@ -196,6 +227,9 @@ impl<'a> Search<'a> {
         solution.estimate = self.value + self.split.ising.constant();
         match self.split.certificate(&self.x).and_then(|c| c.verify(problem.polynomial()).map(|b| (c, b))) {
             Ok((certificate, bound)) => {
+                if solution.stop == StopReason::Converged {
+                    solution.relaxation_gap = Some((bound.phi() - solution.estimate).max(0.0));
+                }
                 solution.estimate = bound.phi();
                 solution.upper = Some(bound);
                 solution.certificate = Some(certificate);

@@ -8,6 +8,7 @@ use crate::tables::order::{Graph, Neighbours, reverse_cuthill_mckee};
 use crate::tables::plan::Plan;
 
 /// A subgraph of small width on all vertices.
+#[derive(Clone)]
 pub(super) struct Part {
     /// Numbers of its edges among those of the model.
     pub(super) edges: Vec<u32>,

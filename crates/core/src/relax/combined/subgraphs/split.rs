@@ -9,6 +9,9 @@ use crate::observer::{Monitor, Silent};
 use crate::settings::Settings;
 use rayon::prelude::*;
 
+/// Weight of all parts that join a split.
+const NEW_WEIGHT: f64 = 0.1;
+
 /// Parts and what they hold.
 pub(super) struct Split<'a> {
     pub(super) ising: &'a Ising,
@@ -41,6 +44,28 @@ impl<'a> Split<'a> {
             }
         }
         x
+    }
+
+    /// Everything as at a point of a split into the first of these parts, but for small shares of the others.
+    pub(super) fn joined(&self, fewer: &Split<'_>, x: &[f64]) -> Vec<f64> {
+        let (old, all) = (fewer.parts.len(), self.parts.len());
+        let each = NEW_WEIGHT / (all - old) as f64;
+        let mut out: Vec<f64> = x[..fewer.start[old]].iter().map(|v| (1.0 - NEW_WEIGHT) * v).collect();
+        for part in &self.parts[old..] {
+            out.extend(self.ising.fields().iter().map(|h| each * h));
+            out.extend(part.edges.iter().map(|&e| each * self.ising.couplings()[e as usize]));
+        }
+        out.extend(fewer.weights(x).iter().map(|w| ((1.0 - NEW_WEIGHT) * w).ln()));
+        out.extend((old..all).map(|_| each.ln()));
+        self.projected(&out)
+    }
+
+    /// The closest point whose parts add up to f.
+    fn projected(&self, x: &[f64]) -> Vec<f64> {
+        let equal = self.equal();
+        let mut off: Vec<f64> = x.iter().zip(&equal).map(|(x, y)| x - y).collect();
+        self.centre(&mut off);
+        off.iter().zip(equal).map(|(x, y)| x + y).collect()
     }
 
     /// `lambda` at a point.
@@ -117,9 +142,7 @@ impl<'a> Split<'a> {
     /// Parameters that leave floating point.
     pub(super) fn certificate(&self, x: &[f64]) -> Result<Certificate> {
         // What rounding moved away from the sum goes back.
-        let mut off: Vec<f64> = x.iter().zip(self.equal()).map(|(x, y)| x - y).collect();
-        self.centre(&mut off);
-        let x: Vec<f64> = off.iter().zip(self.equal()).map(|(x, y)| x + y).collect();
+        let x = self.projected(x);
         let weights = self.weights(&x);
         let mut components = Vec::with_capacity(self.parts.len());
         for (k, part) in self.parts.iter().enumerate() {
