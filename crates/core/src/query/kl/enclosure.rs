@@ -27,17 +27,17 @@ impl Distribution {
         sum.lo.max(0.0)
     }
 
-    /// A proved upper bound on `E_p f - eps kl_lower` for a Gibbs distribution p; with a bound `kl_lower` on
-    /// `D(p || uniform)` it bounds phi, which is `E_p f - eps D(p || uniform)`.
-    pub(crate) fn phi_up(&self, kl_lower: f64) -> Option<f64> {
+    /// `E_p f` of a Gibbs distribution p.
+    ///
+    /// **Cost** two outward-rounded exponentials per state.
+    pub(super) fn mean_energy(&self) -> Option<MeanEnergy> {
         let (top, eps) = self.gibbs?;
         let total = self.log_total();
         let mut mean = Interval::ZERO;
         for k in (0..self.logs.len()).filter(|&k| self.logs[k].is_finite()) {
             mean = mean + (self.log(k) - total).exp() * self.log(k);
         }
-        let phi = Interval::point(top) + Interval::point(eps) * (mean - Interval::point(kl_lower));
-        Some(phi.hi).filter(|phi| phi.is_finite())
+        Some(MeanEnergy { top, eps, mean })
     }
 
     fn log(&self, k: usize) -> Interval {
@@ -48,5 +48,22 @@ impl Distribution {
     fn log_total(&self) -> Interval {
         let finite = (0..self.logs.len()).filter(|&k| self.logs[k] != f64::NEG_INFINITY);
         finite.fold(Interval::ZERO, |sum, k| sum + self.log(k).exp()).log()
+    }
+}
+
+/// `E_p f = top + eps mean`.
+pub(super) struct MeanEnergy {
+    top: f64,
+    eps: f64,
+    mean: Interval,
+}
+
+impl MeanEnergy {
+    /// A proved upper bound on `E_p f - eps kl_lower`; with a bound `kl_lower` on `D(p || uniform)` it bounds phi, which is
+    /// `E_p f - eps D(p || uniform)`.
+    pub(super) fn phi_up(&self, kl_lower: f64) -> Option<f64> {
+        let mean = self.mean - Interval::point(kl_lower);
+        let phi = Interval::point(self.top) + Interval::point(self.eps) * mean;
+        Some(phi.hi).filter(|phi| phi.is_finite())
     }
 }

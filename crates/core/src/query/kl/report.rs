@@ -142,11 +142,12 @@ pub fn kl_with(
         (taken, stopped) = greedy_with(&p_table, &q_table, &features, count, &mut monitor)?;
         list.extend(taken.iter().map(|s| named(&s.feature)));
         bounds = taken.last().map_or(bounds, |s| s.divergence);
+        let energy = p_table.mean_energy().filter(|_| q.is_none());
         let record = |s: &crate::query::kl::KlStep| KlStepRecord {
             feature: named(&s.feature),
             kl_lower: finite(s.divergence.kl_lower),
             kl_lower_diag: finite(s.divergence.kl_lower_diag),
-            phi_upper: p_table.phi_up(s.divergence.kl_lower).filter(|_| q.is_none()),
+            phi_upper: energy.as_ref().and_then(|energy| energy.phi_up(s.divergence.kl_lower)),
         };
         steps = Some(taken.iter().map(record).collect());
     }
