@@ -224,7 +224,7 @@ impl Tree {
             high - low > self.narrow && !self.known(node).is_exact
         };
         chosen.retain(is_open);
-        chosen.sort_by(|&a, &b| by_lower(b).cmp(&by_lower(a)));
+        chosen.sort_by_key(|&node| std::cmp::Reverse(by_lower(node)));
         chosen
     }
 
