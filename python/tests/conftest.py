@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,14 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("ZBOUND_FULL") == "1"
+
+
+@pytest.fixture(autouse=True)
+def sigint_is_heard():
+    """Whoever starts the tests in the background of a script has them, and the processes they start, ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def need(module: str):

@@ -25,14 +25,6 @@ INTERVALS = dict(family="logdet-mixed", graph="complete", d=120, w=0.2, seed=1) 
 HANGS = 30.0
 
 
-@pytest.fixture(autouse=True)
-def sigint_is_heard():
-    """Whoever starts the tests in the background of a script has them, and the processes they start, ignore SIGINT."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def interrupt(code: str) -> None:
     """Sends SIGINT to a process that is at work and must die of KeyboardInterrupt."""
     script = "import zbound as zb\nprint('ready', flush=True)\n" + textwrap.dedent(code)
