@@ -42,7 +42,8 @@ def pygms(model_path, evidence, seconds):
         return say(value=constant + float(tree.msgForward()))
     upper, lower = (wmb.WMB(model, elimOrder=order, iBound=10, weights=w) for w in ("sum+", "sum-"))
     best = [math.inf, -math.inf]
-    while time.time() - START < seconds:
+    # One pass at least: who started it stops it when it takes too long.
+    while best[0] == math.inf or time.time() - START < seconds:
         best[0] = min(best[0], constant + float(upper.msgForward(1.0, 0.1)))
         upper.msgBackward(1.0, 0.1)
         best[1] = max(best[1], constant + float(lower.msgForward(1.0, 0.1)))
