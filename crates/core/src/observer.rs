@@ -136,6 +136,14 @@ impl<'a> Monitor<'a> {
     /// Ends an iteration with primal value `lower` and dual value `upper`; says whether to stop: also when another
     /// iteration as long as this one would miss the deadline.
     pub(crate) fn iteration(&mut self, lower: f64, upper: f64) -> Option<StopReason> {
+        let now = Instant::now();
+        let lap = now.duration_since(std::mem::replace(&mut self.lap, now)).as_secs_f64();
+        let late = lap > SHORT_ITERATION && self.deadline.seconds_left() < lap;
+        self.round(lower, upper).or(late.then_some(StopReason::TimeLimit))
+    }
+
+    /// As [`Monitor::iteration`], for work that can be cut short: it stops when the time is up, and not before.
+    pub(crate) fn round(&mut self, lower: f64, upper: f64) -> Option<StopReason> {
         self.iterations += 1;
         self.last = (lower, upper);
         if self.keep_trace {
@@ -148,14 +156,8 @@ impl<'a> Monitor<'a> {
                 eigendecompositions,
             });
         }
-        let now = Instant::now();
-        let lap = now.duration_since(std::mem::replace(&mut self.lap, now)).as_secs_f64();
-        let late = lap > SHORT_ITERATION && self.deadline.seconds_left() < lap;
-        let late = late.then_some(StopReason::TimeLimit);
-        if self.iterations >= self.max_iterations {
-            return self.interrupted().or(Some(StopReason::MaxIterations));
-        }
-        self.interrupted().or(late)
+        let last = (self.iterations >= self.max_iterations).then_some(StopReason::MaxIterations);
+        self.interrupted().or(last)
     }
 
     /// Polls for cancellation and the time limit inside long steps.

@@ -1,6 +1,7 @@
 //! The command line as a user meets it: the binary, its streams and its exit codes.
 
 mod bound;
+mod branching;
 mod certificate;
 mod commands;
 mod door;

@@ -4,11 +4,13 @@
 //! over its bucket and v is summed out; the message that remains goes to the next of its variables to leave.
 //! Tables hold numbers as long as no product can leave the range of floating point, logarithms otherwise.
 
+use super::pace::Pace;
 use super::rounding::{CompensatedSum, Enclosure, U};
 use super::trim;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::solution::StopReason;
 use crate::tables::buckets::Buckets;
 use crate::tables::linear::{self, Pool, Stop};
 use crate::tables::log;
@@ -19,6 +21,12 @@ use crate::tables::view::{Shape, fits_numbers, reach};
 
 /// Entries of a bucket from which on the observer is asked beforehand: a hundredth of a second.
 const POLL_ENTRIES: f64 = 1e7;
+
+/// What a bucket takes besides its entries, in entries.
+const BUCKET_ENTRIES: f64 = 1000.0;
+
+/// Share of the entries after which the time so far tells how long the rest takes: small tables are summed on one thread.
+const TELLING: f64 = 0.25;
 
 /// A message that is kept.
 pub(crate) struct Message {
@@ -122,14 +130,20 @@ impl Elimination<'_> {
         let mut ledger = Ledger { roundings: buckets.roundings, ..Ledger::default() };
         let mut spare = Spare::default();
         let mut since_poll = f64::INFINITY;
+        let work = |p: usize| self.plan.size(p) * f64::from(self.plan.states[p]) + BUCKET_ENTRIES;
+        let (pace, all, mut done) = (Pace::new(TELLING, monitor), (0..d).map(work).sum::<f64>(), 0.0);
         for &p in &self.plan.schedule {
             let p = p as usize;
-            let entries = self.plan.size(p) * f64::from(self.plan.states[p]);
-            since_poll += entries + 1000.0;
+            let entries = work(p);
+            since_poll += entries;
             if since_poll > POLL_ENTRIES {
                 since_poll = 0.0;
                 poll(monitor)?;
+                if pace.is_too_slow(done / all) {
+                    return Err(Error::Interrupted(StopReason::TimeLimit));
+                }
             }
+            done += entries;
             let tables = self.tables(p, &buckets, &messages);
             let stop = &mut || monitor.interrupted().is_some();
             let (scaled, lost) = self.bucket(p, &tables, &messages, trim, (&mut ledger, &mut spare), stop);

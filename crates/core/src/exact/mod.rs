@@ -23,6 +23,7 @@ pub(crate) mod layers;
 mod layout;
 mod maximum;
 mod moments;
+mod pace;
 mod peak;
 mod proof;
 pub(crate) mod rounding;

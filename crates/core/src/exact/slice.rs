@@ -4,9 +4,11 @@
 use super::cost::Wanted;
 use super::eliminate::Elimination;
 use super::join::{Part, Whole, join};
-use crate::error::Result;
+use super::pace::Pace;
+use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::solution::StopReason;
 use crate::tables::linear::Pool;
 use crate::tables::order::{Graph, search};
 use crate::tables::plan::Plan;
@@ -15,6 +17,9 @@ use crate::tables::plan::Plan;
 const MOST_SLICES: f64 = 4096.0;
 /// Most work, relative to elimination in one piece, for answers besides log Z: without these there still is log Z.
 const MOST_WORK: f64 = 16.0;
+
+/// Share of the slices after which the time so far tells how long the rest takes.
+const TELLING: f64 = 0.01;
 
 /// Variables to fix, and the plan for what is left.
 pub(crate) struct Slicing {
@@ -97,7 +102,11 @@ impl Slicing {
         monitor: &mut Monitor<'_>,
     ) -> Result<Whole> {
         let mut parts = Vec::new();
+        let pace = Pace::new(TELLING, monitor);
         for slice in 0..self.count() as usize {
+            if pace.is_too_slow(slice as f64 / self.count()) {
+                return Err(Error::Interrupted(StopReason::TimeLimit));
+            }
             let states = self.states(slice);
             let mut evidence = vec![None; model.d()];
             states.iter().for_each(|&(v, s)| evidence[v as usize] = Some(s));

@@ -1,8 +1,10 @@
 //! Blocks of states on a fixed number of threads, in a fixed partition.
 
 use super::layout::Layout;
+use super::pace::Pace;
 use crate::error::{Error, Result};
 use crate::observer::Monitor;
+use crate::solution::StopReason;
 use rayon::prelude::*;
 
 /// Blocks per task, as a power of two: at most 2^22 states between two polls of the observer.
@@ -39,9 +41,11 @@ impl<'m, 'o> Workers<'m, 'o> {
         let size = 1u64 << TASK_BITS.min(layout.high());
         let tasks = 1u64 << (layout.high() - TASK_BITS.min(layout.high()));
         let range = |task: u64| task * size..(task + 1) * size;
+        let pace = Pace::new(0.02, self.monitor);
         let mut next = 0;
         while next < tasks {
-            self.monitor.interrupted().map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))?;
+            let late = pace.is_too_slow(next as f64 / tasks as f64).then_some(StopReason::TimeLimit);
+            self.monitor.interrupted().or(late).map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))?;
             let round = next..tasks.min(next + self.threads as u64);
             next = round.end;
             match &self.pool {

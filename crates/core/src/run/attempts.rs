@@ -36,7 +36,7 @@ impl Portfolio {
     ) -> Result<()> {
         observer.begin(Method::Exact);
         observer.forecast(cost.seconds);
-        let settings = settings.clone().with_time_limit(exact_limit(settings));
+        let settings = settings.clone().with_time_limit(cost.limit(settings));
         let outcome = job.run_exact(wanted, &settings, observer)?;
         self.absorb(outcome);
         job.announce(&self.summary, &self.results, &[], observer)

@@ -2,7 +2,6 @@
 
 use super::cost;
 use super::cost::constants::{COUNTING_SHARE, DEFAULT_SECS, PLANNING_SHARE};
-use super::exact_plan::is_affordable;
 use super::job::{Job, Outcome};
 use super::plan::{MethodChoice, exact_refusal};
 use crate::certify::{Certificate, CertifiedBound, Component, Form, Slack, Witness};
@@ -67,7 +66,7 @@ impl Job<'_> {
         let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
         let elimination = cost::exact(self.model, Wanted::LOG_Z, &planning).filter(|e| e.fits(settings));
         match elimination {
-            Some(e) if is_affordable(e.seconds, settings) => None,
+            Some(e) if e.is_affordable(settings) => None,
             Some(e) if e.seconds <= left => {
                 Some((counting, settings.clone().with_time_limit(Some(COUNTING_SHARE * left))))
             }

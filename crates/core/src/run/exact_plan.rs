@@ -2,6 +2,7 @@
 
 use super::cost::constants::{
     AT_ONCE_SECS, COUNTING_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
+    PACED_SHARE,
 };
 use super::cost::{self, Estimate};
 use crate::exact::Wanted;
@@ -25,16 +26,32 @@ pub(super) struct ExactPlan {
 
 /// Whether exact inference that is expected to take so long is begun.
 pub(super) fn is_affordable(seconds: f64, settings: &Settings) -> bool {
-    let ends = settings.ends();
-    // A run without a time limit is one of so many iterations, and must end all the same.
-    let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
-    EXACT_CAUTION * seconds <= left
+    EXACT_CAUTION * seconds <= seconds_left(settings)
 }
 
 /// Seconds that exact inference gets: what is left for bounds if it does not end in time is not nothing.
 pub(super) fn exact_limit(settings: &Settings) -> Option<f64> {
+    settings.ends().is_limited().then(|| EXACT_SHARE * seconds_left(settings))
+}
+
+/// A run without a time limit is one of so many iterations, and must end all the same.
+fn seconds_left(settings: &Settings) -> f64 {
     let ends = settings.ends();
-    ends.is_limited().then(|| EXACT_SHARE * ends.seconds_left())
+    if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS }
+}
+
+impl Estimate {
+    /// Whether it is begun in the time left.
+    pub(super) fn is_affordable(&self, settings: &Settings) -> bool {
+        let share = if self.gives_up { PACED_SHARE } else { 1.0 / EXACT_CAUTION };
+        self.seconds <= share * seconds_left(settings) && self.fits(settings)
+    }
+
+    /// Seconds that it gets.
+    pub(super) fn limit(&self, settings: &Settings) -> Option<f64> {
+        let paced = || PACED_SHARE * seconds_left(settings);
+        if self.gives_up { settings.ends().is_limited().then(paced) } else { exact_limit(settings) }
+    }
 }
 
 impl ExactPlan {
@@ -42,9 +59,7 @@ impl ExactPlan {
     pub(super) fn new(model: &Model, settings: &Settings, seconds: f64) -> Self {
         let start = Instant::now();
         let planning = &settings.clone().with_time_limit(Some(seconds));
-        let is_too_much = |e: &Estimate| {
-            e.seconds > LOG_Z_FIRST_SECS || !is_affordable(e.seconds, settings) || !e.fits(settings)
-        };
+        let is_too_much = |e: &Estimate| e.seconds > LOG_Z_FIRST_SECS || !e.is_affordable(settings);
         let (all, log_z) = cost::exact_both(model, planning, is_too_much);
         let is_hasty = start.elapsed().as_secs_f64() >= seconds;
         let others = [&all, &log_z].into_iter().flatten().filter(|e| e.fits(settings));
@@ -58,7 +73,7 @@ impl ExactPlan {
 
     /// What can be had in the time left: log Z alone, where that is known to be far less work, then everything.
     pub(super) fn affordable(&self, settings: &Settings) -> Vec<(Wanted, Estimate)> {
-        let fits = |e: &Estimate| is_affordable(e.seconds, settings) && e.fits(settings);
+        let fits = |e: &Estimate| e.is_affordable(settings);
         let log_z = self.log_z.filter(fits).map(|e| (Wanted::LOG_Z, e));
         let all = self.all.filter(fits).map(|e| (Wanted::ALL, e));
         log_z.into_iter().chain(all).collect()

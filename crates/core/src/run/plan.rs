@@ -3,6 +3,7 @@
 use super::cost;
 use super::cost::constants::PATIENCE_SECS;
 use super::shape::Shape;
+use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::exact::Wanted;
 use crate::features::FeatureSpec;
@@ -42,7 +43,12 @@ impl MethodChoice {
             ref several if several.contains(&"auto") || several.contains(&"all") => {
                 Err(Error::Setting("methods auto and all stand alone".into()))
             }
-            ref several => Ok(MethodChoice::List(several.iter().map(|m| m.parse()).collect::<Result<_>>()?)),
+            ref several => {
+                let known = || format!("auto, all, {}", Method::names());
+                let unknown = |name| Error::Setting(format!("unknown method `{name}`; known: {}", known()));
+                let methods = several.iter().map(|name| name.parse().map_err(|_| unknown(name)));
+                Ok(MethodChoice::List(methods.collect::<Result<_>>()?))
+            }
         }
     }
 }

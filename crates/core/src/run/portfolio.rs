@@ -7,7 +7,7 @@ use super::cost::constants::{
 };
 use super::exact_plan::{ExactPlan, is_affordable};
 use super::job::{Job, Outcome};
-use super::steps::Steps;
+use super::steps::{Step, Steps};
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::exact::Wanted;
@@ -19,6 +19,10 @@ use std::time::Instant;
 
 /// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
 const CLOSED: f64 = 1e-6;
+
+/// Share of a round that goes to the method with the better lower bound, where another has the better upper bound: that side is
+/// farther from the truth.
+const LOWER_SHARE: f64 = 0.3;
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -69,7 +73,7 @@ pub(super) fn run(
         for (wanted, cost) in exact.affordable(&settings) {
             // Marginals and a maximiser are worth some time even where log Z is known.
             let is_worthwhile = cost.seconds <= MARGINALS_SECS || !portfolio.is_closed(None);
-            let fits = is_worthwhile && is_affordable(cost.seconds, &settings);
+            let fits = is_worthwhile && cost.is_affordable(&settings);
             if fits && !portfolio.is_cancelled(observer) {
                 portfolio.try_exact(job, (wanted, cost), &settings, observer)?;
             }
@@ -84,25 +88,15 @@ pub(super) fn run(
             job.announce(&portfolio.summary, &portfolio.results, &[], observer)?;
         }
     }
-    let mut steps = steps.all();
-    while !steps.is_empty() && !portfolio.is_done(job, &ends, observer) {
-        for &step in &steps {
+    let mut round = steps.all();
+    while !round.is_empty() && !portfolio.is_done(job, &ends, observer) {
+        for &step in &round {
             if portfolio.is_done(job, &ends, observer) {
                 break;
             }
             portfolio.try_method(job, step, &settings, observer)?;
         }
-        // Another round for those that only time stopped, with all that is left.
-        steps.retain(|(method, _)| portfolio.would_go_on(*method));
-        let mut seen = Vec::new();
-        steps.retain(|(method, _)| {
-            !seen.contains(method) && {
-                seen.push(*method);
-                true
-            }
-        });
-        let count = steps.len();
-        steps.iter_mut().enumerate().for_each(|(k, step)| step.1 = 1.0 / (count - k) as f64);
+        round = portfolio.next_round(&round);
     }
     // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
     let stop = ends.stop().unwrap_or(StopReason::Stalled);
@@ -186,9 +180,19 @@ impl Portfolio {
             || self.is_closed(job.request.target_gap)
     }
 
-    /// Whether only time ended the last run of a method.
-    fn would_go_on(&self, method: Method) -> bool {
-        self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
+    /// Another round, with all that is left, for the methods that only time stopped: of those, the ones with the best sides.
+    fn next_round(&self, round: &[Step]) -> Vec<Step> {
+        let took_part = |method: Method| round.iter().any(|step| step.0 == method);
+        let goes_on = |r: &&MethodRecord| took_part(r.method) && r.status == Status::TimeLimit;
+        let records = || self.results.iter().map(|outcome| &outcome.0).filter(goes_on);
+        let lower = |r: &MethodRecord| r.log_z.lower.unwrap_or(f64::NEG_INFINITY);
+        let upper = |r: &MethodRecord| r.log_z.upper.unwrap_or(f64::INFINITY);
+        let highest = records().max_by(|a, b| lower(a).total_cmp(&lower(b))).map(|r| r.method);
+        let lowest = records().min_by(|a, b| upper(a).total_cmp(&upper(b))).map(|r| r.method);
+        match (highest, lowest) {
+            (Some(below), Some(above)) if below != above => vec![(below, LOWER_SHARE), (above, 1.0)],
+            (_, above) => above.map(|method| (method, 1.0)).into_iter().collect(),
+        }
     }
 
     fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {

@@ -8,6 +8,13 @@ use crate::settings::{Method, Settings};
 /// One method and the share of the time left that it may take.
 pub(super) type Step = (Method, f64);
 
+/// Share of the time left that rivals get to show which of them suits the model: strips are best at low temperatures, mini-buckets at
+/// high ones and where there are few cycles, spectra where there are many.
+const TRIAL: f64 = 0.1;
+
+/// Edges per spin up to which mini-buckets are rivals of spectra.
+const RIVAL_EDGES: usize = 10;
+
 /// The choice of methods for one model, given the time that is left.
 pub(super) struct Steps<'a> {
     shape: Shape,
@@ -48,8 +55,9 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The methods that pay, in order. The last one is that which gains most from time for models of this kind, and gets more than half of
-    /// it: with twice the time `auto` is then not behind that method alone.
+    /// The methods that pay, in order. Where one gains most from time for models of this kind it comes last and gets more than half
+    /// of it, so that `auto` with twice the time is not behind that method alone. Elsewhere there is time left, which goes to those
+    /// that had the best sides after a trial.
     pub(super) fn all(&self) -> Vec<Step> {
         let d = self.shape.d;
         let steps = match self.shape.kind {
@@ -61,15 +69,20 @@ impl<'a> Steps<'a> {
             Kind::Sparse => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.12)),
-                // Strips are best at low temperatures, mini-buckets at high ones.
-                (true, (Method::Combined, 0.35)),
-                (true, (Method::Wmb, 1.0)),
+                (true, (Method::Combined, TRIAL)),
+                (true, (Method::Wmb, TRIAL)),
             ],
             Kind::Dense if d <= BRANCH_SPINS => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.05)),
-                (true, (Method::Combined, 0.1)),
+                (true, (Method::Combined, 0.06)),
                 (true, (Method::Branch, 1.0)),
+            ],
+            Kind::Dense if d <= COMBINED_SPINS && self.shape.edges <= RIVAL_EDGES * d => vec![
+                (true, (Method::Bethe, 0.1)),
+                (true, (Method::MeanField, 0.12)),
+                (true, (Method::Combined, TRIAL)),
+                (true, (Method::Wmb, TRIAL)),
             ],
             // The combined bound begins with the quantum bound.
             Kind::Dense if d <= COMBINED_SPINS => vec![
@@ -86,7 +99,7 @@ impl<'a> Steps<'a> {
             Kind::Tables => vec![
                 (true, (Method::MeanField, 0.15)),
                 (self.ends_within(Method::Quantum, 0.2 * self.left), (Method::Quantum, 0.2)),
-                (true, (Method::Wmb, 1.0)),
+                (true, (Method::Wmb, TRIAL)),
             ],
         };
         steps.into_iter().filter(|(pays, _)| *pays).map(|(_, step)| step).collect()
@@ -115,8 +128,8 @@ mod tests {
                         most = most.max(share * left);
                         left *= 1.0 - share;
                     }
+                    let most = most.max(left);
                     assert!(most > 0.5, "{kind:?} {d} {limit}: {steps:?}");
-                    assert_eq!(left, 0.0, "time would be left over: {steps:?}");
                 }
             }
         }

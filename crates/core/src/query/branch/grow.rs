@@ -7,14 +7,14 @@ use super::leaf::{Bounder, Known, Rule};
 use super::tree::Tree;
 use crate::error::{Error, Result};
 use crate::exact::{Wanted, pool};
-use crate::model::{Model, Source};
+use crate::model::Model;
 use crate::observer::Monitor;
 use crate::run::cost;
-use crate::settings::{Method, Settings};
+use crate::settings::Settings;
 use crate::solution::StopReason;
 use rayon::prelude::*;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Leaves that are split at a time: the tree does not depend on the number of threads.
 pub(super) const BATCH: usize = 4;
@@ -28,24 +28,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Share of the memory limit that the nodes may take; bounds of parts need the rest.
 const TREE_SHARE: u64 = 2;
 
-/// Expected fall of the upper bound per split of every leaf, in units of eps: what doubling the time of a bound must
-/// gain to be worth it.
-const GAIN: f64 = 0.5;
-
 /// Seconds for an elimination order of the whole.
 const PLAN_SECS: f64 = 0.5;
-
-/// Share of the time left, and seconds, that a rule may take at the root.
-const ROOT_SHARE: f64 = 0.1;
-const ROOT_SECS: f64 = 2.0;
-
-/// Spins up to which bounds with dense matrices are tried at the root.
-const DENSE_SPINS: usize = 300;
-
-/// Spins between which, and edges per spin from which on, the first-order method of the combined bound is used on parts:
-/// below, exact sums are near; on sparse graphs its dense matrices are a waste.
-const COMBINED_SPINS: std::ops::RangeInclusive<usize> = 16..=150;
-const DENSITY: usize = 4;
 
 /// A growing tree.
 pub(super) struct Growth<'a> {
@@ -53,6 +37,8 @@ pub(super) struct Growth<'a> {
     pub(super) tree: Tree,
     pub(super) pool: Option<rayon::ThreadPool>,
     checkpoint: Option<Checkpoint>,
+    /// Whether the exact sum of the whole may still be worth its time.
+    pub(super) may_sum: bool,
     /// `eps log` of the number of joint states: from log Z to phi.
     entropy: f64,
 }
@@ -78,6 +64,8 @@ impl<'a> Growth<'a> {
         settings: &Settings,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
+        // Runs that are counted do not look at the clock; proofs of the whole would take the time of all of its table.
+        let may_sum = settings.max_iterations.is_none() && !goal.want_certificate;
         let mut settings = settings.for_part(monitor.deadline(), None);
         let pool = pool(settings.threads)?;
         // Parts are bounded side by side, each on one thread.
@@ -105,7 +93,7 @@ impl<'a> Growth<'a> {
         };
         tree.room = bounder.settings.memory_limit / TREE_SHARE;
         let logs = model.free_cardinalities().into_iter().map(|q| f64::from(q).ln());
-        Ok(Growth { bounder, tree, pool, checkpoint, entropy: eps * logs.sum::<f64>() })
+        Ok(Growth { bounder, tree, pool, checkpoint, may_sum, entropy: eps * logs.sum::<f64>() })
     }
 
     /// Grows the tree until the goal, a limit, or until nothing is left to split.
@@ -127,6 +115,9 @@ impl<'a> Growth<'a> {
             }
             if let Some(stop) = monitor.iteration(low - self.entropy, high - self.entropy) {
                 break stop;
+            }
+            if self.is_time_for_the_whole(monitor) && self.sum_whole(monitor)? {
+                continue;
             }
             let leaves = self.tree.take_open(BATCH);
             if leaves.is_empty() {
@@ -200,66 +191,6 @@ pub(super) fn watched<T: Send>(
 }
 
 impl Bounder<'_> {
-    /// The whole: every rule that applies is tried, and the one that promises most is used below.
-    fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Known> {
-        let mut best: Option<(f64, Rule)> = None;
-        let mut known = Known::unknown();
-        for rule in self.rules() {
-            if best.is_some() && monitor.interrupted().is_some() {
-                break;
-            }
-            let start = Instant::now();
-            let limit = (ROOT_SHARE * self.settings.deadline.seconds_left()).min(ROOT_SECS);
-            let found = match self.relaxed(self.model, rule, None, Some(limit)) {
-                Ok(found) => found,
-                Err(Error::NotApplicable(_) | Error::Memory { .. } | Error::Interrupted(_)) => continue,
-                Err(error) => return Err(error),
-            };
-            let seconds = start.elapsed().as_secs_f64().max(1e-4);
-            let lower = if found.lower.is_finite() { found.lower } else { known.lower };
-            let score = found.upper - lower.min(found.upper) + GAIN * self.eps * seconds.log2();
-            if best.is_none_or(|(top, _)| score < top) {
-                best = Some((score, rule));
-            }
-            known.start = known.start.or(found.start);
-            if found.upper < known.upper {
-                (known.upper, known.proof, known.means) = (found.upper, found.proof, found.means);
-            }
-            if found.lower > known.lower {
-                (known.lower, known.witness) = (found.lower, found.witness);
-            }
-        }
-        let Some((_, rule)) = best else {
-            return Err(Error::NotApplicable("no method bounds this model".into()));
-        };
-        self.rule = rule;
-        Ok(known)
-    }
-
-    /// Rules that may apply.
-    fn rules(&self) -> Vec<Rule> {
-        let polynomial = match self.model.source() {
-            Source::Polynomial(_) => true,
-            Source::Factors(f) => f.is_binary() && !f.has_hard_zeros(),
-        };
-        let relaxations = [Method::Quantum, Method::LogDet, Method::Trw].map(Rule::Relaxation);
-        let few = polynomial && self.free.len() <= DENSE_SPINS;
-        let combined = self.is_dense().then_some(Rule::Relaxation(Method::Combined));
-        relaxations.into_iter().filter(|_| few).chain(combined).chain([Rule::MiniBuckets]).collect()
-    }
-
-    /// Whether the combined bound takes some hundredths of a second.
-    fn is_dense(&self) -> bool {
-        let f = match self.model.source() {
-            Source::Polynomial(_) if COMBINED_SPINS.contains(&self.free.len()) => {
-                self.model.polynomial().ok()
-            }
-            _ => None,
-        };
-        let ising = f.as_ref().and_then(|f| f.as_ising());
-        ising.is_some_and(|f| f.edges().len() > DENSITY * f.d())
-    }
-
     /// The best variable to split below a path, and what is known of its states; none when nothing is free.
     ///
     /// States of all variables that are tried are independent of each other: a pool takes them one by one.

@@ -25,7 +25,7 @@ impl Growth<'_> {
     pub(super) fn polish(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
         let Some(left) = monitor.seconds_left().filter(|left| *left > SLOT) else { return Ok(()) };
         self.bounder.settings.deadline = monitor.deadline().clone();
-        let hands = self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads);
+        let hands = self.hands();
         let nodes = self.tree.heaviest((hands as f64 * left / SLOT) as usize);
         if nodes.is_empty() {
             return Ok(());

@@ -16,7 +16,8 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
     let n = shape.features? as f64;
     let pairwise = shape.kind != Kind::Tables;
     let of = |seconds: f64, numbers: f64| {
-        Some(Estimate { seconds, bytes: (NUMBER * numbers).min(u64::MAX as f64) as u64 })
+        let bytes = (NUMBER * numbers).min(u64::MAX as f64) as u64;
+        Some(Estimate { seconds, bytes, gives_up: false })
     };
     match method {
         Method::Quantum => of(speed.dense_seconds(c::QUANTUM_CUBES * n.powi(3)), c::QUANTUM_SQUARES * n * n),

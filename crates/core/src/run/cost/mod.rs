@@ -25,6 +25,8 @@ pub struct Estimate {
     pub seconds: f64,
     /// Bytes at the peak.
     pub bytes: u64,
+    /// Whether the work gives itself up early when it will not end in time, so that little is lost by beginning it.
+    pub(crate) gives_up: bool,
 }
 
 impl Estimate {
@@ -45,7 +47,8 @@ impl Estimate {
 
     /// `None` when no plan exists that could be carried out.
     fn of(cost: exact::Cost) -> Option<Self> {
-        cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes })
+        let gives_up = cost.algorithm == exact::Algorithm::Enumeration;
+        cost.seconds.is_finite().then_some(Estimate { seconds: cost.seconds, bytes: cost.bytes, gives_up })
     }
 }
 

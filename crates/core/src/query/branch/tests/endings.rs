@@ -91,3 +91,33 @@ fn lower_bounds_raised_at_the_end_hold_the_truth_and_verify() {
     }
     assert!(raised > count / 10 && proved > count / 2, "{raised} raised, {proved} proved of {count}");
 }
+
+#[test]
+fn the_whole_is_summed_once_the_tree_took_as_long() {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(12));
+    let mut summed = 0;
+    for case in 0..100 {
+        let model = model(&mut random);
+        let eps = [1.0, 0.2, 5.0][random.below(3) as usize];
+        let truth = exact(&model, eps, &Settings::default(), &mut Silent).unwrap().log_z_bounds;
+        let settings = weak().with_threads(1 + random.below(2) as usize).with_time_limit(Some(30.0));
+        let mut silent = Silent;
+        let mut monitor = Monitor::new(&settings, usize::MAX, &mut silent);
+        let goal = Goal::default();
+        let Ok(mut growth) = Growth::new(&model, eps, &goal, &settings, &mut monitor) else { continue };
+        growth.bounder.exact_secs = f64::INFINITY;
+        assert!(!growth.is_time_for_the_whole(&monitor));
+        growth.bounder.exact_secs = 0.0;
+        assert!(growth.is_time_for_the_whole(&monitor));
+        if growth.sum_whole(&mut monitor).unwrap() {
+            // Other roundings, the same number.
+            let (low, high) = growth.tree.bracket();
+            assert!(low <= truth.1 && truth.0 <= high, "case {case}: {truth:?} {low} {high}");
+            assert!(high - low <= 1e-9 * high.abs().max(1.0), "case {case}: {low} {high}");
+            assert_eq!(growth.run(&goal, &mut monitor).unwrap(), StopReason::Converged);
+            summed += 1;
+        }
+        assert!(!growth.is_time_for_the_whole(&monitor), "only once");
+    }
+    assert!(summed > 50, "{summed}");
+}

@@ -35,6 +35,7 @@ use objective::{Evaluation, Objective};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 pub(crate) use start::Start;
+use std::time::Instant;
 
 /// Rounds at most: alone, and where another method follows.
 const ROUNDS: (usize, usize) = (60, 15);
@@ -72,6 +73,10 @@ const NEW_WEIGHT: f64 = 0.3;
 const TWO_TREE_SPINS: usize = 500;
 /// Vertices up to which the first factor has full rank; above, its rank grows with the square root of their number.
 const FULL_RANK: usize = 260;
+/// Time kept for the ending of a round and for the proof, in units of the ending of the first: there are more cuts and graphs then.
+const LATER: f64 = 3.0;
+/// Time that a feasible value takes, in the same units: without it there is a bound, but not how far it is from the best one.
+const FEASIBLE: f64 = 6.0;
 /// Operations of a round's ending and of the proof, in units of n^3.
 const ENDING: (f64, f64) = (30.0, 40.0);
 /// Seconds for models above that size when there is no time limit.
@@ -96,6 +101,8 @@ struct FirstOrder {
     steps: usize,
     /// Seconds of the monitor's clock after which no step is begun.
     until: f64,
+    /// Seconds that the ending of the first round took.
+    ending: f64,
 }
 
 /// Whether the method fits into memory.
@@ -133,7 +140,8 @@ pub(super) fn solve(
     solution.stop = method.run((settings.tol, others), eps, constant, monitor);
     monitor.reserve(0.0);
     let two_trees = method.two_trees();
-    let primal = method.primal().map(|value| eps * (value + constant));
+    let has_time = monitor.seconds_left().is_none_or(|left| left > others + FEASIBLE * method.ending);
+    let primal = if has_time { method.primal().map(|value| eps * (value + constant)) } else { None };
     method.conclude(problem, ising, &mut solution, monitor);
     if let (Some(upper), Some(primal)) = (solution.upper, primal) {
         solution.relaxation_gap = Some((upper.phi() - primal).max(0.0));
@@ -189,6 +197,7 @@ impl FirstOrder {
             rounds,
             steps,
             until,
+            ending: 0.0,
         }
     }
 
@@ -217,11 +226,7 @@ impl FirstOrder {
         let mut since = 0;
         for round in 0..self.rounds {
             self.climb(monitor);
-            if let Some(reason) = is_over(self.until, monitor)
-                && self.best.is_some()
-            {
-                return reason;
-            }
+            let start = Instant::now();
             let Some(at) = self.objective.evaluate(&self.factor) else { return StopReason::NumericalTrouble };
             let Some(dual) = Dual::new(&self.objective, &self.factor, &at) else {
                 return StopReason::NumericalTrouble;
@@ -232,7 +237,8 @@ impl FirstOrder {
             let scale = (upper + constant).abs().max(1.0);
             let small = LEAST_GAIN.max(0.1 * tol) * scale;
             since = if upper < before - small { 0 } else { since + 1 };
-            let stop = monitor.iteration(f64::NAN, eps * (upper + constant));
+            let stop = monitor.round(f64::NAN, eps * (upper + constant));
+            let stop = stop.or(is_over(self.until, monitor));
             let here = self.factor.clone();
             if stop.is_none() && since < PATIENCE && round + 1 < self.rounds {
                 self.advance(round, &at, &dual);
@@ -241,8 +247,11 @@ impl FirstOrder {
                 }
             }
             if self.best.is_none() {
-                // From here on a round may be given up: only the proof has to be paid for.
-                keep(others, ENDING.1 * (self.factor.n as f64).powi(3), monitor);
+                // What the ending of a round takes is known now; the proof takes as long.
+                self.ending = start.elapsed().as_secs_f64();
+                if monitor.deadline().is_limited() {
+                    monitor.reserve_seconds(others + LATER * self.ending);
+                }
             }
             if dual.bound < before {
                 self.best = Some(dual);
