@@ -71,6 +71,11 @@ impl ExactPlan {
         ExactPlan { all, log_z, layers, counting, is_hasty }
     }
 
+    /// What the cheapest answer is expected to take.
+    pub(super) fn seconds(&self) -> f64 {
+        [&self.all, &self.log_z].into_iter().flatten().map(|e| e.seconds).fold(f64::INFINITY, f64::min)
+    }
+
     /// What can be had in the time left: log Z alone, where that is known to be far less work, then everything.
     pub(super) fn affordable(&self, settings: &Settings) -> Vec<(Wanted, Estimate)> {
         let fits = |e: &Estimate| e.is_affordable(settings);

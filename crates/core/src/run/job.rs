@@ -16,7 +16,7 @@ use crate::record::{IMPOSSIBLE, MethodRecord, Recorder, Status};
 use crate::relax::TableBound;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Variables per table up to which a polynomial is made without being asked for: 2^8 coefficients a table.
 const CHEAP_ARITY: usize = 8;
@@ -31,12 +31,12 @@ pub(super) struct Job<'a> {
     pub(super) recorder: Recorder<'a>,
     /// g >= f over the free spins and the value of raised zeros where it differs from f; `None` when some variable
     /// is no spin.
-    majorant: OnceCell<Option<(Polynomial, Option<f64>)>>,
-    tables: OnceCell<FactorModel>,
+    majorant: OnceLock<Option<(Polynomial, Option<f64>)>>,
+    tables: OnceLock<FactorModel>,
     /// Whether the tables alone show that no state has positive weight.
     impossible: bool,
     /// What the coefficients alone prove.
-    coefficients: OnceCell<Solution>,
+    coefficients: OnceLock<Solution>,
 }
 
 /// A record and, for relaxations, the solution behind it.
@@ -45,7 +45,7 @@ pub(super) type Outcome = (MethodRecord, Option<Solution>);
 impl<'a> Job<'a> {
     pub(super) fn new(model: &'a Model, request: &'a BoundRequest, earlier: &'a [Solution]) -> Result<Self> {
         let recorder = Recorder::new(model, request.eps, request.want_pairwise);
-        let (majorant, tables, coefficients) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (majorant, tables, coefficients) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let mut job =
             Job { model, request, earlier, recorder, majorant, tables, impossible: false, coefficients };
         if matches!(model.source(), Source::Factors(_)) {

@@ -4,6 +4,7 @@
 
 mod announce;
 mod attempts;
+mod beside;
 mod carry;
 mod components;
 pub(crate) mod cost;

@@ -1,5 +1,6 @@
 //! `auto`: methods under a deadline, in the order in which they narrow the bracket of this kind of model.
 
+use super::beside;
 use super::components;
 use super::cost::constants::{
     AT_ONCE_SECS, DEFAULT_SECS, HASTY_SECS, HOPELESS_SECS, LAST_ROUND_SECS, MARGINALS_SECS, PLANNING_SHARE,
@@ -23,6 +24,10 @@ const CLOSED: f64 = 1e-6;
 /// Share of a round that goes to the method with the better lower bound, where another has the better upper bound: that side is
 /// farther from the truth.
 const LOWER_SHARE: f64 = 0.3;
+
+/// A better elimination order is searched for when exact inference along the first one would take at most this many times the time
+/// left.
+const LONG_SHOT: f64 = 1e5;
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -60,7 +65,8 @@ pub(super) fn run(
     {
         portfolio.try_counting(job, counting, &settings, observer)?;
     }
-    if exact.affordable(&settings).is_empty() && exact.is_hasty && !portfolio.is_done(job, &ends, observer) {
+    let is_hopeful = exact.is_hasty && exact.seconds() < LONG_SHOT * ends.seconds_left();
+    if is_hopeful && exact.affordable(&settings).is_empty() && !portfolio.is_done(job, &ends, observer) {
         exact = ExactPlan::new(job.model, &settings, PLANNING_SHARE * ends.seconds_left());
     }
     if let Some(layers) = exact.layers.as_ref()
@@ -90,11 +96,17 @@ pub(super) fn run(
     }
     let mut round = steps.all();
     while !round.is_empty() && !portfolio.is_done(job, &ends, observer) {
-        for &step in &round {
+        // A gap to stop at is looked at between methods.
+        let has_target = job.request.target_gap.is_some();
+        let (first, beside) = if has_target { (&round[..], None) } else { beside::split(&round, &settings) };
+        for &step in first {
             if portfolio.is_done(job, &ends, observer) {
                 break;
             }
             portfolio.try_method(job, step, &settings, observer)?;
+        }
+        if let Some(method) = beside.filter(|_| !portfolio.is_done(job, &ends, observer)) {
+            portfolio.try_both(job, method, &settings, observer)?;
         }
         round = portfolio.next_round(&round);
     }
@@ -156,7 +168,7 @@ impl Portfolio {
             && (record.log_z.lower.is_some_and(|v| v > low) || record.log_z.upper.is_some_and(|v| v < high))
     }
 
-    fn is_closed(&self, target: Option<f64>) -> bool {
+    pub(super) fn is_closed(&self, target: Option<f64>) -> bool {
         let (low, high) = self.bracket();
         let impossible =
             |o: &Outcome| o.0.certified && o.0.log_z.upper.is_none() && o.0.log_z.lower.is_none();
@@ -167,7 +179,7 @@ impl Portfolio {
             || self.results.iter().any(|o| impossible(o) || exact(o))
     }
 
-    fn is_cancelled(&self, observer: &mut dyn Observer) -> bool {
+    pub(super) fn is_cancelled(&self, observer: &mut dyn Observer) -> bool {
         self.results.iter().any(|(record, _)| record.status == Status::Cancelled)
             || observer.observe(&Progress::at(self.start.elapsed().as_secs_f64())) == Flow::Stop
     }

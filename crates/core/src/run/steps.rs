@@ -86,8 +86,8 @@ impl<'a> Steps<'a> {
             ],
             // The combined bound begins with the quantum bound.
             Kind::Dense if d <= COMBINED_SPINS => vec![
-                (true, (Method::MeanField, 0.12)),
                 (true, (Method::Bethe, 0.1)),
+                (true, (Method::MeanField, 0.08)),
                 (true, (Method::Combined, 1.0)),
             ],
             Kind::Dense => vec![

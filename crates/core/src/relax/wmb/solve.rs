@@ -190,7 +190,13 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
                 break;
             }
         }
-        let stop = if self.is_done() { StopReason::Converged } else { StopReason::Stalled };
+        // Larger tables would do better; it is the clock that leaves no time for them.
+        let is_hurried = self.wishes.ibound.is_none() && self.monitor.seconds_left().is_some();
+        let stop = match is_hurried {
+            _ if self.is_done() => StopReason::Converged,
+            true => StopReason::TimeLimit,
+            false => StopReason::Stalled,
+        };
         self.finish(stop, check)
     }
 

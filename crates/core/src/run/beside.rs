@@ -1,0 +1,69 @@
+//! Two methods side by side: mean field, which bounds one side on one thread, and the method with the better other side.
+
+use super::job::{Job, Outcome};
+use super::portfolio::Portfolio;
+use super::steps::Step;
+use crate::deadline::Deadline;
+use crate::error::Result;
+use crate::observer::{Observer, Silent};
+use crate::record::Status;
+use crate::settings::{Method, Settings};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Time between two looks at the user while the one is waited for.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Splits a round into what comes one after another and the method that may go beside mean field at its end.
+pub(super) fn split<'r>(round: &'r [Step], settings: &Settings) -> (&'r [Step], Option<Method>) {
+    let can = settings.threads > 1 && settings.ends().is_limited();
+    match round {
+        [before @ .., (Method::MeanField, _), (other, 1.0)] if can => (before, Some(*other)),
+        all => (all, None),
+    }
+}
+
+impl Portfolio {
+    /// Mean field on a thread of its own beside `method` on the others, until the time is up.
+    pub(super) fn try_both(
+        &mut self,
+        job: &Job<'_>,
+        method: Method,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let ends: Deadline = settings.ends().within(None);
+        let mut aside = settings.for_part(&ends, None);
+        aside.threads = 1;
+        let mut rest = settings.clone();
+        rest.threads = settings.threads - 1;
+        let (done, waiting) = mpsc::channel();
+        let (found, beside) = std::thread::scope(|scope| {
+            let aside = &aside;
+            let worker = scope.spawn(move || {
+                let outcome = job.run(Method::MeanField, aside, &mut Silent);
+                // The other side waits for it; when it is gone there is nothing to tell.
+                let _ = done.send(());
+                outcome
+            });
+            let found = self.try_for(job, method, None, &rest, observer);
+            while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
+                if found.is_err() || self.is_closed(None) || self.is_cancelled(observer) {
+                    ends.cancel();
+                }
+            }
+            (found, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        found?;
+        self.absorb(not_cancelled(beside?));
+        job.announce(&self.summary, &self.results, &[], observer)
+    }
+}
+
+/// What is not needed any more was stopped by nobody but us.
+fn not_cancelled(mut outcome: Outcome) -> Outcome {
+    if outcome.0.status == Status::Cancelled {
+        outcome.0.status = Status::TimeLimit;
+    }
+    outcome
+}
