@@ -98,17 +98,55 @@ fn formulas_beyond_elimination_are_counted() {
     }
 }
 
-#[test]
-fn a_seed_and_a_number_of_iterations_repeat_a_run_of_auto() {
-    let side = 20;
-    let mut random = Random(20);
+/// A square grid with couplings in [-w, w].
+fn grid(side: usize, w: f64, seed: u64) -> Model {
+    let mut random = Random(seed);
     let mut edges = Vec::new();
     for i in 0..side * side {
         let right = (i % side + 1 < side).then_some(i + 1);
         let below = (i + side < side * side).then_some(i + side);
-        edges.extend(right.into_iter().chain(below).map(|j| (i, j, 2.0 * random.unit() - 1.0)));
+        edges.extend(right.into_iter().chain(below).map(|j| (i, j, w * (2.0 * random.unit() - 1.0))));
     }
-    let model = Model::from(Ising::new(side * side, &vec![0.1; side * side], &edges).unwrap());
+    Model::from(Ising::new(side * side, &vec![0.1; side * side], &edges).unwrap())
+}
+
+#[test]
+fn methods_side_by_side_enclose_the_value() {
+    for (seed, w) in [(1, 0.5), (2, 1.0), (3, 3.0)] {
+        let model = grid(14, w, seed);
+        let truth = bound(&model, &BoundRequest::default(), &mut Silent).unwrap().record.best.log_z;
+        let mut request = BoundRequest::default();
+        // Too little for elimination: bounds have to do it.
+        request.settings.memory_limit = 60_000;
+        request.settings = request.settings.with_threads(2).with_time_limit(Some(1.0));
+        let best = bound(&model, &request, &mut Silent).unwrap().record.best.log_z;
+        assert!(best.lower.unwrap() <= truth.upper.unwrap(), "{w}: {best:?} {truth:?}");
+        assert!(best.upper.unwrap() >= truth.lower.unwrap(), "{w}: {best:?} {truth:?}");
+    }
+}
+
+#[test]
+fn cancelling_stops_methods_side_by_side() {
+    let mut request = BoundRequest::default();
+    request.settings.memory_limit = 60_000;
+    request.settings = request.settings.with_threads(2).with_time_limit(Some(300.0));
+    for looks in [1, 10, 100, 1000] {
+        let mut left = looks;
+        let mut stop = |_: &Progress| {
+            left -= i32::from(left > 0);
+            if left == 0 { Flow::Stop } else { Flow::Continue }
+        };
+        let start = std::time::Instant::now();
+        let report = bound(&grid(20, 1.0, 5), &request, &mut stop).unwrap();
+        assert_eq!(report.outcome, Outcome::Cancelled);
+        // The guard against hanging: the time limit is five minutes.
+        assert!(start.elapsed().as_secs_f64() < 100.0);
+    }
+}
+
+#[test]
+fn a_seed_and_a_number_of_iterations_repeat_a_run_of_auto() {
+    let model = grid(20, 1.0, 20);
     let mut request = BoundRequest::default();
     request.settings.max_iterations = Some(3);
     // Too little for elimination: bounds have to do it.

@@ -10,7 +10,6 @@ use super::trim;
 use crate::error::{Error, Result};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
-use crate::solution::StopReason;
 use crate::tables::buckets::Buckets;
 use crate::tables::linear::{self, Pool, Stop};
 use crate::tables::log;
@@ -139,9 +138,7 @@ impl Elimination<'_> {
             if since_poll > POLL_ENTRIES {
                 since_poll = 0.0;
                 poll(monitor)?;
-                if pace.is_too_slow(done / all) {
-                    return Err(Error::Interrupted(StopReason::TimeLimit));
-                }
+                pace.check(done / all, monitor)?;
             }
             done += entries;
             let tables = self.tables(p, &buckets, &messages);

@@ -1,7 +1,10 @@
 //! Whether work whose share that is done is known will end in time: what will not is given up early, while the time left is of
 //! use to something else.
 
+use super::cost::time_in_words;
+use crate::error::{Error, Result};
 use crate::observer::Monitor;
+use crate::solution::StopReason;
 use std::time::Instant;
 
 /// Seconds after which the speed so far tells something.
@@ -24,10 +27,18 @@ impl Pace {
         Pace { start: Instant::now(), telling, left: monitor.seconds_left().unwrap_or(f64::INFINITY) }
     }
 
-    /// Whether the work cannot be expected to end in time, with this share of it done.
-    pub(super) fn is_too_slow(&self, done: f64) -> bool {
+    /// Gives the work up when it cannot be expected to end in time, with this share of it done.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn check(&self, done: f64, monitor: &mut Monitor<'_>) -> Result<()> {
         let seconds = self.start.elapsed().as_secs_f64();
-        done >= self.telling && seconds >= TELLING_SECS && is_late(seconds, done, self.left)
+        if done < self.telling || seconds < TELLING_SECS || !is_late(seconds, done, self.left) {
+            return Ok(());
+        }
+        let (whole, left) = (time_in_words(seconds / done), time_in_words(self.left));
+        monitor.note(&format!("exact inference would take {whole} at this speed and has {left}: given up"));
+        Err(Error::Interrupted(StopReason::TimeLimit))
     }
 }
 

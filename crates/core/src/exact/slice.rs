@@ -5,10 +5,9 @@ use super::cost::Wanted;
 use super::eliminate::Elimination;
 use super::join::{Part, Whole, join};
 use super::pace::Pace;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::FactorModel;
 use crate::observer::Monitor;
-use crate::solution::StopReason;
 use crate::tables::linear::Pool;
 use crate::tables::order::{Graph, search};
 use crate::tables::plan::Plan;
@@ -104,9 +103,7 @@ impl Slicing {
         let mut parts = Vec::new();
         let pace = Pace::new(TELLING, monitor);
         for slice in 0..self.count() as usize {
-            if pace.is_too_slow(slice as f64 / self.count()) {
-                return Err(Error::Interrupted(StopReason::TimeLimit));
-            }
+            pace.check(slice as f64 / self.count(), monitor)?;
             let states = self.states(slice);
             let mut evidence = vec![None; model.d()];
             states.iter().for_each(|&(v, s)| evidence[v as usize] = Some(s));

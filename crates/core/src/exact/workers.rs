@@ -4,7 +4,6 @@ use super::layout::Layout;
 use super::pace::Pace;
 use crate::error::{Error, Result};
 use crate::observer::Monitor;
-use crate::solution::StopReason;
 use rayon::prelude::*;
 
 /// Blocks per task, as a power of two: at most 2^22 states between two polls of the observer.
@@ -44,8 +43,8 @@ impl<'m, 'o> Workers<'m, 'o> {
         let pace = Pace::new(0.02, self.monitor);
         let mut next = 0;
         while next < tasks {
-            let late = pace.is_too_slow(next as f64 / tasks as f64).then_some(StopReason::TimeLimit);
-            self.monitor.interrupted().or(late).map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))?;
+            self.monitor.interrupted().map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))?;
+            pace.check(next as f64 / tasks as f64, self.monitor)?;
             let round = next..tasks.min(next + self.threads as u64);
             next = round.end;
             match &self.pool {

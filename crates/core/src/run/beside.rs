@@ -55,15 +55,27 @@ impl Portfolio {
             (found, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         found?;
-        self.absorb(not_cancelled(beside?));
+        let mut beside: Outcome = beside?;
+        if beside.0.status == Status::Cancelled && self.is_closed(None) {
+            // Nobody but us stopped it.
+            beside.0.status = Status::TimeLimit;
+        }
+        self.absorb(beside);
         job.announce(&self.summary, &self.results, &[], observer)
     }
 }
 
-/// What is not needed any more was stopped by nobody but us.
-fn not_cancelled(mut outcome: Outcome) -> Outcome {
-    if outcome.0.status == Status::Cancelled {
-        outcome.0.status = Status::TimeLimit;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_field_at_the_end_goes_beside_another_where_there_are_threads_and_time() {
+        let round = [(Method::Bethe, 0.1), (Method::MeanField, 0.3), (Method::Combined, 1.0)];
+        let settings = Settings::default().with_threads(2).with_time_limit(Some(1.0));
+        assert_eq!(split(&round, &settings), (&round[..1], Some(Method::Combined)));
+        assert_eq!(split(&round[..2], &settings), (&round[..2], None));
+        assert_eq!(split(&round, &settings.clone().with_threads(1)), (&round[..], None));
+        assert_eq!(split(&round, &settings.with_time_limit(None)), (&round[..], None));
     }
-    outcome
 }

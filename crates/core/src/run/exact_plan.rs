@@ -1,8 +1,8 @@
 //! What exact inference would cost, and whether `auto` begins it.
 
 use super::cost::constants::{
-    AT_ONCE_SECS, COUNTING_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, LAYERS_GAIN, LOG_Z_FIRST_SECS,
-    PACED_SHARE,
+    AT_ONCE_SECS, COUNTING_SECS, DEFAULT_SECS, EXACT_CAUTION, EXACT_SHARE, EXACT_SURPRISE, LAYERS_GAIN,
+    LOG_Z_FIRST_SECS, PACED_SHARE,
 };
 use super::cost::{self, Estimate};
 use crate::exact::Wanted;
@@ -49,8 +49,12 @@ impl Estimate {
 
     /// Seconds that it gets.
     pub(super) fn limit(&self, settings: &Settings) -> Option<f64> {
+        let most = (EXACT_SURPRISE.0 * self.seconds).max(EXACT_SURPRISE.1);
         let paced = || PACED_SHARE * seconds_left(settings);
-        if self.gives_up { settings.ends().is_limited().then(paced) } else { exact_limit(settings) }
+        match self.gives_up {
+            true => settings.ends().is_limited().then(paced),
+            false => exact_limit(settings).map(|limit| limit.min(most)),
+        }
     }
 }
 

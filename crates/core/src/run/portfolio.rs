@@ -25,9 +25,12 @@ const CLOSED: f64 = 1e-6;
 /// farther from the truth.
 const LOWER_SHARE: f64 = 0.3;
 
+/// What a side of another method must be better by than that of one which has both sides, in units of its bracket.
+const LEAD: f64 = 0.15;
+
 /// A better elimination order is searched for when exact inference along the first one would take at most this many times the time
 /// left.
-const LONG_SHOT: f64 = 1e5;
+const LONG_SHOT: f64 = 2e3;
 
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
@@ -199,8 +202,13 @@ impl Portfolio {
         let records = || self.results.iter().map(|outcome| &outcome.0).filter(goes_on);
         let lower = |r: &MethodRecord| r.log_z.lower.unwrap_or(f64::NEG_INFINITY);
         let upper = |r: &MethodRecord| r.log_z.upper.unwrap_or(f64::INFINITY);
-        let highest = records().max_by(|a, b| lower(a).total_cmp(&lower(b))).map(|r| r.method);
-        let lowest = records().min_by(|a, b| upper(a).total_cmp(&upper(b))).map(|r| r.method);
+        // One that has both sides gains on both, and must be left behind by much to be left out.
+        let both = records().find(|r| r.log_z.lower.is_some() && r.log_z.upper.is_some());
+        let lead = both.map_or(0.0, |r| LEAD * (upper(r) - lower(r)));
+        let ahead = |r: &MethodRecord| if both.is_some_and(|b| b.method == r.method) { lead } else { 0.0 };
+        let (low, high) = (|r: &MethodRecord| lower(r) + ahead(r), |r: &MethodRecord| upper(r) - ahead(r));
+        let highest = records().max_by(|a, b| low(a).total_cmp(&low(b))).map(|r| r.method);
+        let lowest = records().min_by(|a, b| high(a).total_cmp(&high(b))).map(|r| r.method);
         match (highest, lowest) {
             (Some(below), Some(above)) if below != above => vec![(below, LOWER_SHARE), (above, 1.0)],
             (_, above) => above.map(|method| (method, 1.0)).into_iter().collect(),

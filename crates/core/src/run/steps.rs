@@ -97,7 +97,7 @@ impl<'a> Steps<'a> {
                 (true, (Method::Trw, 1.0)),
             ],
             Kind::Tables => vec![
-                (true, (Method::MeanField, 0.15)),
+                (true, (Method::MeanField, 0.08)),
                 (self.ends_within(Method::Quantum, 0.2 * self.left), (Method::Quantum, 0.2)),
                 (true, (Method::Wmb, TRIAL)),
             ],
