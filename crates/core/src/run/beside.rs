@@ -14,6 +14,9 @@ use std::time::Duration;
 /// Time between two looks at the user while the one is waited for.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Mean field has one in so many bytes of the memory, the other method the rest.
+const ASIDE_MEMORY: u64 = 4;
+
 /// Splits a round into what comes one after another and the method that may go beside mean field at its end.
 pub(super) fn split<'r>(round: &'r [Step], settings: &Settings) -> (&'r [Step], Option<Method>) {
     let can = settings.threads > 1 && settings.ends().is_limited();
@@ -35,8 +38,10 @@ impl Portfolio {
         let ends: Deadline = settings.ends().within(None);
         let mut aside = settings.for_part(&ends, None);
         aside.threads = 1;
+        aside.memory_limit = settings.memory_limit / ASIDE_MEMORY;
         let mut rest = settings.clone();
         rest.threads = settings.threads - 1;
+        rest.memory_limit = settings.memory_limit - aside.memory_limit;
         let (done, waiting) = mpsc::channel();
         let (found, beside) = std::thread::scope(|scope| {
             let aside = &aside;
