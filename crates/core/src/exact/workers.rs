@@ -9,6 +9,9 @@ use rayon::prelude::*;
 /// Blocks per task, as a power of two: at most 2^22 states between two polls of the observer.
 pub(crate) const TASK_BITS: usize = 6;
 
+/// Share of the tasks after which the time so far tells how long the rest takes: they are alike.
+const TELLING: f64 = 0.02;
+
 /// A pool of `threads` threads, or none when the caller's own is enough.
 pub(crate) fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>> {
     if threads <= 1 {
@@ -40,7 +43,7 @@ impl<'m, 'o> Workers<'m, 'o> {
         let size = 1u64 << TASK_BITS.min(layout.high());
         let tasks = 1u64 << (layout.high() - TASK_BITS.min(layout.high()));
         let range = |task: u64| task * size..(task + 1) * size;
-        let pace = Pace::new(0.02, self.monitor);
+        let pace = Pace::new(TELLING, self.monitor);
         let mut next = 0;
         while next < tasks {
             self.monitor.interrupted().map_or(Ok(()), |stop| Err(Error::Interrupted(stop)))?;

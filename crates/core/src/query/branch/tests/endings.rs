@@ -5,6 +5,7 @@ use crate::exact::exact;
 use crate::observer::{Flow, Monitor, Observer, Progress, Silent};
 use crate::query::branch::Goal;
 use crate::query::branch::grow::Growth;
+use crate::query::branch::tree::Tree;
 use crate::settings::Settings;
 use crate::solution::StopReason;
 use rand_chacha::ChaCha8Rng;
@@ -115,6 +116,8 @@ fn the_whole_is_summed_once_the_tree_took_as_long() {
             assert!(low <= truth.1 && truth.0 <= high, "case {case}: {truth:?} {low} {high}");
             assert!(high - low <= 1e-9 * high.abs().max(1.0), "case {case}: {low} {high}");
             assert_eq!(growth.run(&goal, &mut monitor).unwrap(), StopReason::Converged);
+            let kept = Tree::from_rows(eps, &growth.tree.rows(), &model.free_cardinalities()).unwrap();
+            assert_eq!(kept.bracket(), (low, high), "case {case}: what a checkpoint would keep");
             summed += 1;
         }
         assert!(!growth.is_time_for_the_whole(&monitor), "only once");

@@ -49,8 +49,11 @@ impl Tree {
 
     /// Takes the exact sum of the whole: nothing is left to split.
     pub(in super::super) fn take_whole(&mut self, known: Known) {
-        self.nodes[0].best = (known.lower, known.upper);
-        self.nodes[0].known = known;
+        let whole = &mut self.nodes[0];
+        // Other roundings may have been kinder to one side, and the bracket never widens.
+        let (lower, upper) = (known.lower.max(whole.best.0), known.upper.min(whole.best.1));
+        (whole.best, whole.children) = ((lower, upper), 0..0);
+        whole.known = Known { lower, upper, ..known };
         self.open.clear();
         self.stack.clear();
     }
