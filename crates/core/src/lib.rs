@@ -45,6 +45,7 @@
 //! | [`certify`] | **the trusted part**: interval arithmetic, one file per closed form, the file format |
 //! | [`linalg`] | linear algebra that several methods share; not trusted |
 
+mod aside;
 pub mod certify;
 mod choice;
 mod deadline;

@@ -3,16 +3,12 @@
 use super::job::{Job, Outcome};
 use super::portfolio::Portfolio;
 use super::steps::Step;
+use crate::aside::Aside;
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::observer::{Observer, Silent};
 use crate::record::Status;
 use crate::settings::{Method, Settings};
-use std::sync::mpsc;
-use std::time::Duration;
-
-/// Time between two looks at the user while the one is waited for.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Mean field has one in so many bytes of the memory, the other method the rest.
 const ASIDE_MEMORY: u64 = 4;
@@ -42,22 +38,15 @@ impl Portfolio {
         let mut rest = settings.clone();
         rest.threads = settings.threads - 1;
         rest.memory_limit = settings.memory_limit - aside.memory_limit;
-        let (done, waiting) = mpsc::channel();
         let (found, beside) = std::thread::scope(|scope| {
-            let aside = &aside;
-            let worker = scope.spawn(move || {
-                let outcome = job.run(Method::MeanField, aside, &mut Silent);
-                // The other side waits for it; when it is gone there is nothing to tell.
-                let _ = done.send(());
-                outcome
-            });
+            let beside = Aside::begin(scope, || job.run(Method::MeanField, &aside, &mut Silent));
             let found = self.try_for(job, method, None, &rest, observer);
-            while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
+            let beside = beside.end(|| {
                 if found.is_err() || self.is_closed(None) || self.is_cancelled(observer) {
                     ends.cancel();
                 }
-            }
-            (found, worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            });
+            (found, beside)
         });
         found?;
         let mut beside: Outcome = beside?;

@@ -32,6 +32,9 @@ const LEAD: f64 = 0.15;
 /// left.
 const LONG_SHOT: f64 = 2e3;
 
+/// Spins up to which splitting the state space is worth the time that all others leave.
+const LAST_RESORT_SPINS: usize = 1000;
+
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
     job: &Job<'_>,
@@ -40,8 +43,9 @@ pub(super) fn run(
     observer: &mut dyn Observer,
 ) -> Result<Portfolio> {
     // A number of iterations without a time limit asks for a run that is the same on every machine.
-    let is_counted = !ends.is_limited() && job.request.settings.max_iterations.is_some();
-    let ends = if ends.is_limited() || is_counted { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
+    let is_timed = ends.is_limited();
+    let is_counted = !is_timed && job.request.settings.max_iterations.is_some();
+    let ends = if is_timed || is_counted { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
     let mut portfolio =
         Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
@@ -112,6 +116,9 @@ pub(super) fn run(
             portfolio.try_both(job, method, &settings, observer)?;
         }
         round = portfolio.next_round(&round);
+        if round.is_empty() && is_timed {
+            round = portfolio.last_resort();
+        }
     }
     // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
     let stop = ends.stop().unwrap_or(StopReason::Stalled);
@@ -213,6 +220,13 @@ impl Portfolio {
             (Some(below), Some(above)) if below != above => vec![(below, LOWER_SHARE), (above, 1.0)],
             (_, above) => above.map(|method| (method, 1.0)).into_iter().collect(),
         }
+    }
+
+    /// Splitting the state space, where all methods came to their ends and time was given for more.
+    fn last_resort(&self) -> Vec<Step> {
+        let is_tried = self.results.iter().any(|outcome| outcome.0.method == Method::Branch);
+        let fits = self.summary.d <= LAST_RESORT_SPINS;
+        if fits && !is_tried { vec![(Method::Branch, 1.0)] } else { Vec::new() }
     }
 
     fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {

@@ -5,6 +5,7 @@ use super::checkpoint::Checkpoint;
 use super::choose::candidates;
 use super::leaf::{Bounder, Known, Rule};
 use super::tree::Tree;
+use crate::aside::Aside;
 use crate::error::{Error, Result};
 use crate::exact::{Wanted, pool};
 use crate::model::Model;
@@ -13,8 +14,6 @@ use crate::run::cost;
 use crate::settings::Settings;
 use crate::solution::StopReason;
 use rayon::prelude::*;
-use std::sync::mpsc;
-use std::time::Duration;
 
 /// Leaves that are split at a time: the tree does not depend on the number of threads.
 pub(super) const BATCH: usize = 4;
@@ -22,8 +21,6 @@ pub(super) const BATCH: usize = 4;
 /// Variables tried at each split, by the depth of the leaf: the first splits matter to all others.
 const TRIED: [usize; 6] = [4, 4, 3, 3, 2, 2];
 
-/// Time between two looks at the clock while leaves are bounded.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Share of the memory limit that the nodes may take; bounds of parts need the rest.
 const TREE_SHARE: u64 = 2;
@@ -171,22 +168,15 @@ pub(super) fn watched<T: Send>(
     monitor: &mut Monitor<'_>,
     work: impl FnOnce() -> T + Send,
 ) -> T {
-    let (done, waiting) = mpsc::channel();
     std::thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            let out = match pool {
-                Some(pool) => pool.install(work),
-                None => work(),
-            };
-            // The other side waits for it; when it is gone there is nothing to tell.
-            let _ = done.send(());
-            out
+        let work = Aside::begin(scope, || match pool {
+            Some(pool) => pool.install(work),
+            None => work(),
         });
-        while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
-            // Stopping is the deadline's business, which the work has been handed.
+        // Stopping is the deadline's business, which the work has been handed.
+        work.end(|| {
             let _ = monitor.interrupted();
-        }
-        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     })
 }
 

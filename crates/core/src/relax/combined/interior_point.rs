@@ -37,8 +37,10 @@ const SLACK: f64 = 0.5;
 /// Rounds in which two-trees are added. Then the program is final: more rounds move the error in its fourth
 /// digit, but triple the time.
 const ROUNDS: usize = 30;
-/// Iterations without a better bracket after which rounding has won.
-const PATIENCE: usize = 40;
+/// Iterations without a better bracket after which rounding has won: while it is wide, and once it is narrow.
+const PATIENCE: (usize, usize) = (40, 10);
+/// Relative width of a narrow bracket: what moves there is rounding, no longer the search for graphs.
+const NARROW: f64 = 1e-7;
 
 /// The method's state.
 pub(super) struct InteriorPoint {
@@ -142,7 +144,7 @@ impl InteriorPoint {
                     return StopReason::Converged;
                 }
             }
-            if since > PATIENCE {
+            if since > if gap > NARROW { PATIENCE.0 } else { PATIENCE.1 } {
                 return StopReason::Stalled;
             }
             let rounds = self.rounds;

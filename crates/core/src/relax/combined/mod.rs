@@ -77,6 +77,8 @@ use two_tree::TwoTree;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Combined;
 
+/// Share of the tolerance that the search may use up; rounding and the pruning of the proof take the rest.
+const SEARCH: f64 = 0.9;
 /// Features above which a positive block is left out of the program: its assembly takes n^4/4 steps.
 const MOST_FEATURES: usize = 160;
 /// Spins above which, on dense graphs, the first-order method comes before the interior-point method.
@@ -271,7 +273,7 @@ fn search(
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
     let mut method = InteriorPoint::new(program, settings.threads, monitor.deadline())?;
     let stop =
-        method.run(Goal { tol: 0.5 * settings.tol, enough: enough / eps - constant }, eps, constant, monitor);
+        method.run(Goal { tol: SEARCH * settings.tol, enough: enough / eps - constant }, eps, constant, monitor);
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);
