@@ -175,9 +175,9 @@ fn settle(
             terms.iter().for_each(|(set, v)| add(delta, set.clone(), -weight * *v));
             Ok((eliminate_weighted(terms, elimination, d, eps, limits)? - entropy(eps, states)).hi)
         }
-        Form::LogDet(q) => {
+        Form::LogDet(q, noise) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);
-            Ok(log_det(&q.parameters, q, eps)?)
+            Ok(log_det(&q.parameters, q, noise, eps)?)
         }
         Form::Tangent(q, point) => {
             add_quadratic(-weight, &q.features, &q.matrix, delta);
@@ -211,10 +211,11 @@ fn soft_sum(values: &[f64], n: Interval, m: Interval, eps: f64) -> Interval {
     at(eps) * (at(sum_up(values.iter().map(term))) / m).log()
 }
 
-/// `lambda_0 + (4/3) sum lambda_i - (eps/2) log det((2/eps) M) - eps n/2 + (eps d/2) log(pi e/2) - eps d log 2`,
+/// `lambda_0 + E R^2 sum lambda_i - (eps/2) log det((2/eps) M) - eps n/2 + eps d ((1/2) log(2 pi e) - h(R) - log 2)`,
 /// M = diag(lambda) - F, F hollow but for its corner.
-fn log_det(lambda: &[f64], q: &Quadratic, eps: f64) -> Result<f64, String> {
+fn log_det(lambda: &[f64], q: &Quadratic, noise: &[f64], eps: f64) -> Result<f64, String> {
     let n = q.matrix.n;
+    let (square, entropy) = law(noise)?;
     let hollow = (1..n).all(|i| q.matrix.at(i, i) == 0.0) && lambda.iter().all(|l| l.is_finite());
     require(hollow, "a log-det matrix has a diagonal, or a multiplier is not finite")?;
     let mut m = Matrix { n, data: q.matrix.data.iter().map(|v| -v).collect() };
@@ -233,9 +234,31 @@ fn log_det(lambda: &[f64], q: &Quadratic, eps: f64) -> Result<f64, String> {
         require(least > 0.0, "a log-det matrix is not positive definite")?;
         log = log + (at(2.0) * at(least) / at(eps)).log();
     }
-    let per_spin = at(0.5) * (PI.log() + ONE - LN_2) - LN_2;
+    let per_spin = at(0.5) * (PI.log() + ONE - LN_2) - entropy;
     let rest = at((n - 1) as f64) * per_spin - at(0.5) * (log + at(n as f64));
-    Ok((at(lambda[0]) + at(4.0) * spins / at(3.0) + at(eps) * rest).hi)
+    Ok((at(lambda[0]) + square * spins + at(eps) * rest).hi)
+}
+
+/// `E R^2` and h(R) for R of mean 1 with a density in the proportions `weights` on intervals of equal length from 0.
+///
+/// On intervals of length one: mean `sum w (k + 1/2)`, second moment `sum w (k^2 + k + 1/3)`, entropy `-sum w log w`, w of sum one.
+fn law(weights: &[f64]) -> Result<(Interval, Interval), String> {
+    require(
+        weights.iter().all(|w| *w >= 0.0 && w.is_finite()),
+        "a weight of a noise is negative or not finite",
+    )?;
+    let sum = |term: &dyn Fn(f64, Interval) -> Interval| {
+        let own = weights.iter().enumerate().filter(|(_, w)| **w > 0.0);
+        own.fold(ZERO, |sum, (k, w)| sum + term(k as f64, at(*w)))
+    };
+    let total = sum(&|_, w| w);
+    require(total.lo > 0.0, "a noise has no weight")?;
+    let mean = sum(&|k, w| w * (at(k) + at(0.5))) / total;
+    let square = sum(&|k, w| w * (at(k) * at(k) + at(k) + ONE / at(3.0))) / total / (mean * mean);
+    let entropy = total.log() - sum(&|_, w| w * w.log()) / total - mean.log();
+    let finite = [square, entropy].iter().all(|v| v.lo.is_finite() && v.hi.is_finite());
+    require(finite, "a noise is out of range")?;
+    Ok((square, entropy))
 }
 
 /// Lower bound.

@@ -76,8 +76,8 @@ pub(crate) enum Form {
     Spectral(Quadratic),
     /// Parameters: the weights eta.
     Weighted(Quadratic),
-    /// Parameters: the multipliers lambda.
-    LogDet(Quadratic),
+    /// Parameters: the multipliers lambda; the weights of the noise.
+    LogDet(Quadratic, Vec<f64>),
     /// Parameters: the weights eta; the tangent point.
     Tangent(Quadratic, Pairs),
     Elimination(Polynomial, Vec<usize>),

@@ -111,7 +111,11 @@ fn form(json: &Json, floats: &mut Floats<'_>) -> Result<Form, String> {
     Ok(match name(json, "form")? {
         "spectral" => Form::Spectral(floats.quadratic(sets, false)?),
         "weighted-spectral" => Form::Weighted(floats.quadratic(sets, true)?),
-        "log-det" => Form::LogDet(floats.quadratic(&Json::Null, true)?),
+        "log-det" => {
+            let quadratic = floats.quadratic(&Json::Null, true)?;
+            let bins = json.get("bins").map_or(Ok(1), Json::index)?;
+            Form::LogDet(quadratic, if bins == 1 { vec![1.0] } else { floats.take(bins)? })
+        }
         "tangent" => {
             let mut quadratic = floats.quadratic(sets, true)?;
             // The point comes before the eigenpairs.

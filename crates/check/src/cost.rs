@@ -10,7 +10,7 @@ const COEFFICIENT: f64 = 120.0;
 pub(crate) fn of_matrices(proof: &Proof) -> Cost {
     let squares = proof.squares.iter().map(|s| (s.matrix.n, false));
     let forms = proof.components.iter().filter_map(|(_, form)| match form {
-        Form::Spectral(q) | Form::Weighted(q) | Form::LogDet(q) => Some((q.matrix.n, false)),
+        Form::Spectral(q) | Form::Weighted(q) | Form::LogDet(q, _) => Some((q.matrix.n, false)),
         Form::Tangent(q, _) => Some((q.matrix.n, true)),
         Form::Elimination(..) | Form::SparseDual(..) | Form::Constant(_) => None,
         Form::WeightedElimination(..) | Form::Tables(_) | Form::Tree(_) => None,

@@ -199,13 +199,18 @@ fn features_out_of_range_are_an_error_in_the_files_numbers() {
 
 #[test]
 fn the_combined_bound_uses_the_features_asked_for() {
-    let model = Model::from(random_ising(&mut Random(9), 7, 1.0));
-    let mut asked = request(MethodChoice::List(vec![Method::Combined]));
-    let plain = bound(&model, &asked, &mut Silent).unwrap().record;
-    asked.features = FeatureSpec::Degree(2);
-    let larger = bound(&model, &asked, &mut Silent).unwrap().record;
-    // Greedy selection may add some of its own.
-    assert!(larger.results[0].features.as_ref().unwrap().len() >= 22);
-    let (plain, larger) = (plain.best.phi.upper.unwrap(), larger.best.phi.upper.unwrap());
-    assert!(larger < plain, "{larger} {plain}");
+    let mut used = 0;
+    for seed in 0..6 {
+        let model = Model::from(random_ising(&mut Random(seed), 7, 1.0));
+        let mut asked = request(MethodChoice::List(vec![Method::Combined]));
+        let plain = bound(&model, &asked, &mut Silent).unwrap().record;
+        asked.features = FeatureSpec::Degree(2);
+        let larger = bound(&model, &asked, &mut Silent).unwrap().record;
+        // Greedy selection may add some of its own; on some models the others say all there is to say.
+        let is_used = larger.results[0].features.as_ref().unwrap().len() >= 22;
+        let (plain, larger) = (plain.best.phi.upper.unwrap(), larger.best.phi.upper.unwrap());
+        assert!(larger <= plain, "{seed}: {larger} {plain}");
+        used += u32::from(is_used && larger < plain);
+    }
+    assert!(used > 1, "{used}");
 }

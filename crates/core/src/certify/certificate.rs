@@ -1,5 +1,6 @@
 //! The data of a proof.
 
+use super::noise::Noise;
 use super::tables::WeightedElimination;
 use super::tree::Tree;
 use crate::features::Features;
@@ -93,7 +94,9 @@ pub enum Form {
     },
     /// `f_k = z^T F z` with z = (1, x), F hollow except `F_00`, bounded by the entropy of a Gaussian.
     LogDet {
-        /// Multipliers of `X_00 = 1`, `X_ii = 4/3`.
+        /// The law of the noise R.
+        noise: Noise,
+        /// Multipliers of `X_00 = 1`, `X_ii = E R^2`.
         lambda: Vec<f64>,
         /// F.
         matrix: Square,

@@ -5,6 +5,7 @@ use super::file::malformed;
 use super::header::Body;
 use super::header_source::{Sets, Shape, Source, push_eigen, push_symmetric, sets};
 use super::header_tables::{EliminationHeader, push_rows, read_rows};
+use super::noise::Noise;
 use super::tree::Tree;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
@@ -12,16 +13,40 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum FormHeader {
-    Spectral { features: Sets },
-    WeightedSpectral { features: Sets },
-    Elimination { polynomial: Shape, order: Vec<u32> },
-    WeightedElimination { polynomial: Shape, elimination: EliminationHeader },
-    LogDet {},
-    Tangent { features: Sets },
-    SparseDual { polynomial: Shape, order: Vec<u32> },
+    Spectral {
+        features: Sets,
+    },
+    WeightedSpectral {
+        features: Sets,
+    },
+    Elimination {
+        polynomial: Shape,
+        order: Vec<u32>,
+    },
+    WeightedElimination {
+        polynomial: Shape,
+        elimination: EliminationHeader,
+    },
+    LogDet {
+        /// Intervals of the noise; one is the uniform law.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        bins: usize,
+    },
+    Tangent {
+        features: Sets,
+    },
+    SparseDual {
+        polynomial: Shape,
+        order: Vec<u32>,
+    },
     Constant {},
-    Tables { elimination: EliminationHeader },
-    Tree { nodes: Nodes, leaves: Vec<Body> },
+    Tables {
+        elimination: EliminationHeader,
+    },
+    Tree {
+        nodes: Nodes,
+        leaves: Vec<Body>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -38,6 +63,14 @@ pub(super) enum WitnessHeader {
     Layer { summed: Vec<u32> },
     Blocks { blocks: Vec<Vec<u32>>, sizes: Vec<u32> },
     Tree { nodes: Nodes, leaves: Vec<Option<WitnessHeader>> },
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(bins: &usize) -> bool {
+    *bins == 1
 }
 
 /// Per node the variable and its number of states, or null for a leaf.
@@ -68,11 +101,15 @@ impl FormHeader {
                 polynomial: Shape::new(polynomial, floats),
                 elimination: EliminationHeader::new(elimination, floats),
             },
-            Form::LogDet { lambda, matrix, eigen } => {
+            Form::LogDet { noise, lambda, matrix, eigen } => {
                 push_symmetric(matrix, floats);
                 floats.extend(lambda);
                 push_eigen(eigen, floats);
-                FormHeader::LogDet {}
+                let bins = noise.weights.len();
+                if bins != 1 {
+                    floats.extend(&noise.weights);
+                }
+                FormHeader::LogDet { bins }
             }
             Form::Tangent { features, eta, point, matrix, eigen } => {
                 push_symmetric(matrix, floats);
@@ -116,10 +153,13 @@ impl FormHeader {
                 polynomial: polynomial.read(source)?,
                 elimination: elimination.read(source)?,
             },
-            FormHeader::LogDet {} => {
+            FormHeader::LogDet { bins } => {
                 let (_, matrix) = source.features_and_matrix(None)?;
                 let lambda = source.take(matrix.n())?.to_vec();
-                Form::LogDet { lambda, eigen: source.eigen(matrix.n())?, matrix }
+                let eigen = source.eigen(matrix.n())?;
+                let noise =
+                    if bins == 1 { Noise::default() } else { Noise { weights: source.take(bins)?.to_vec() } };
+                Form::LogDet { noise, lambda, eigen, matrix }
             }
             FormHeader::Tangent { features } => {
                 let (features, matrix) = source.features_and_matrix(features)?;

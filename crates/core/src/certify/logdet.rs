@@ -1,19 +1,21 @@
 //! `f_k = z^T F z`, z = (1, x), F hollow except `F_00`, bounded by the entropy of a Gaussian.
 //!
-//! A spin plus uniform noise on [-1, 1] has variance at most 4/3 and an entropy that a Gaussian exceeds, so
-//! `Phi(f_k) <= sup_X tr F X + (eps/2) log det X + (eps d/2) log(pi e/2) - eps d log 2` over X > 0 with
-//! `X_00 = 1`, `X_ii = 4/3`, and any `M = diag(lambda) - F > 0` bounds the supremum by
-//! `sum_i lambda_i X_ii - (eps/2) log det((2/eps) M) - eps n/2`. F must be hollow: its diagonal would be paid 4/3 times.
+//! Spins times a noise R of mean 1 have the second moments `X_00 = 1`, `X_ij = E z_i z_j`, `X_ii = E R^2`, and an entropy that a Gaussian exceeds
+//! ([`Noise`]), so `Phi(f_k) <= sup_X tr F X + (eps/2) log det X + eps d ((1/2) log(2 pi e) - h(R) - log 2)` over X > 0 with this
+//! diagonal, and any `M = diag(lambda) - F > 0` bounds the supremum by
+//! `sum_i lambda_i X_ii - (eps/2) log det((2/eps) M) - eps n/2`. F must be hollow: its diagonal would be paid `E R^2` times.
 
 use super::enclosure::spectrum_radius;
 use super::interval::{Interval, add_up, mul_up, two_sum};
+use super::noise::Noise;
 use super::verify::Upper;
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Square};
 
 /// The closed form; at eps = 0, `f_k <= sum_i lambda_i` because M is positive semidefinite.
-pub(crate) fn upper(lambda: &[f64], f: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {
+pub(crate) fn upper(noise: &Noise, lambda: &[f64], f: &Square, eigen: &Eigen, eps: f64) -> Result<Upper> {
     let n = f.n();
+    let (square, per_spin) = noise.enclose()?;
     if n == 0 || lambda.len() != n || !lambda.iter().all(|v| v.is_finite()) {
         return Err(Error::Certificate(format!("expected {n} finite multipliers")));
     }
@@ -40,18 +42,12 @@ pub(crate) fn upper(lambda: &[f64], f: &Square, eigen: &Eigen, eps: f64) -> Resu
         log_scale += term.magnitude();
     }
     let dimension = Interval::point((n - 1) as f64);
-    // log(pi e / 2) / 2 - log 2 per spin.
-    let per_spin =
-        Interval::point(0.5) * (Interval::PI.log() + Interval::ONE - Interval::LN_2) - Interval::LN_2;
     let entropy = dimension * per_spin - Interval::point(0.5) * (log_det + Interval::point(n as f64));
-    let value = variance_term(lambda) + Interval::point(eps) * entropy;
-    Ok(Upper { value: value.hi, scale: 2.0 * absolute_sum(lambda) + eps * (3.0 * n as f64 + log_scale) })
-}
-
-/// `lambda_0 + (4/3) sum_{i > 0} lambda_i`.
-fn variance_term(lambda: &[f64]) -> Interval {
     let spins = lambda[1..].iter().fold(Interval::ZERO, |sum, l| sum + Interval::point(*l));
-    Interval::point(lambda[0]) + Interval::point(4.0) * spins / Interval::point(3.0)
+    let value = Interval::point(lambda[0]) + square * spins + Interval::point(eps) * entropy;
+    let scale = (1.0 + square.hi) * absolute_sum(lambda)
+        + eps * ((3.0 + per_spin.magnitude()) * n as f64 + log_scale);
+    Ok(Upper { value: value.hi, scale })
 }
 
 fn absolute_sum(x: &[f64]) -> f64 {

@@ -26,6 +26,7 @@ pub(crate) mod interval;
 mod layer;
 mod limits;
 mod logdet;
+mod noise;
 mod slack;
 mod sparse;
 mod spectral;
@@ -43,6 +44,7 @@ pub use certificate::{Certificate, Component, Cut, Form, Slack, SumOfSquares, Wi
 pub use claim::Claim;
 pub use interval::Interval;
 pub use limits::Limits;
+pub use noise::Noise;
 pub use tables::{MiniBucket, Removal, Shift, WeightedElimination};
 pub use tree::Tree;
 pub(crate) use tree::sum as sum_of_parts;

@@ -189,12 +189,12 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
             Ok(Upper { value: phi.hi, scale })
         }
-        Form::LogDet { lambda, matrix, eigen } => {
+        Form::LogDet { noise, lambda, matrix, eigen } => {
             if matrix.n() != d + 1 || d >= MAX_FEATURES {
                 return Err(Error::Certificate(format!("a log-det matrix of size {}", matrix.n())));
             }
             defect.add_quadratic(-weight, &Features::degree(d, 1), matrix)?;
-            logdet::upper(lambda, matrix, eigen, eps)
+            logdet::upper(noise, lambda, matrix, eigen, eps)
         }
         Form::Tangent { features, eta, point, matrix, eigen } => {
             defect.add_quadratic(-weight, features, matrix)?;

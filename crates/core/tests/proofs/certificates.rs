@@ -1,7 +1,7 @@
 //! Random certificates of every kind, made without any solver.
 
 use super::{Random, decompose, random_features, random_matrix, random_weighted_elimination};
-use zbound::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares, Witness};
+use zbound::certify::{Certificate, Component, Cut, Form, Noise, Slack, SumOfSquares, Witness};
 use zbound::linalg::{Eigen, Square};
 use zbound::{FactorModel, Features, Ising, Polynomial, VarSet};
 
@@ -114,7 +114,11 @@ pub fn random_logdet(random: &mut Random, f: &Polynomial, eps: f64) -> Certifica
         shifted.data_mut()[i * (n + 1)] += l;
     }
     let eigen = decompose(&shifted);
-    single(eps, Form::LogDet { lambda, matrix, eigen })
+    // Every other one with a noise of its own.
+    let bins = if random.magnitude(0.5, 2.0) < 1.0 { 1 } else { 2 + random.magnitude(1.0, 40.0) as usize };
+    let weights = (0..bins).map(|_| random.magnitude(1e-3, 1.0)).collect();
+    let noise = if bins == 1 { Noise::default() } else { Noise { weights } };
+    single(eps, Form::LogDet { noise, lambda, matrix, eigen })
 }
 
 fn random_weights(random: &mut Random, n: usize) -> Vec<f64> {

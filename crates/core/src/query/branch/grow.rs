@@ -21,7 +21,6 @@ pub(super) const BATCH: usize = 4;
 /// Variables tried at each split, by the depth of the leaf: the first splits matter to all others.
 const TRIED: [usize; 6] = [4, 4, 3, 3, 2, 2];
 
-
 /// Share of the memory limit that the nodes may take; bounds of parts need the rest.
 const TREE_SHARE: u64 = 2;
 

@@ -2,6 +2,7 @@
 
 use super::clusters::Clusters;
 use super::entropy::Entropy;
+use super::gaussian::Gaussian;
 use super::graphs::Graph;
 use super::program::{Program, Triple};
 use super::separate::triangles;
@@ -41,6 +42,7 @@ pub(super) fn program(
     spectral: &[Features],
     trw: Option<&[Vec<[u32; 2]>]>,
     known: &[TwoTree],
+    gaussians: &[Gaussian],
     memory_limit: u64,
 ) -> Result<Option<Program>> {
     let d = ising.d();
@@ -59,12 +61,12 @@ pub(super) fn program(
     if !fits(all) {
         return Ok(None);
     }
-    let program = dense(ising, eps, spectral, trw, known)?;
+    let program = dense(ising, eps, spectral, trw, known, gaussians)?;
     if fits(program.space.len()) {
         return Ok(Some(program));
     }
     // (1, x), always the first, has no moments beyond those of all pairs.
-    dense(ising, eps, &spectral[..1], trw, known).map(Some)
+    dense(ising, eps, &spectral[..1], trw, known, gaussians).map(Some)
 }
 
 /// Neighbours of every spin, increasing.
@@ -148,6 +150,7 @@ fn dense(
     spectral: &[Features],
     trw: Option<&[Vec<[u32; 2]>]>,
     known: &[TwoTree],
+    gaussians: &[Gaussian],
 ) -> Result<Program> {
     let d = ising.d();
     let linear = Features::degree(d, 1);
@@ -160,7 +163,9 @@ fn dense(
     let space = Space::new(d, vec![Features::new(d, sets)?]);
     let mut entropies: Vec<Entropy> =
         spectral.iter().filter_map(|f| space.block(f)).map(Entropy::Quantum).collect();
-    entropies.extend(space.block(&linear).map(Entropy::LogDet));
+    for gaussian in gaussians {
+        entropies.extend(space.block(&linear).map(|block| Entropy::LogDet(block, gaussian.clone())));
+    }
     Ok(finish(ising, eps, space, entropies, trw, known))
 }
 

@@ -24,7 +24,7 @@ pub(super) fn drop_idle(program: &mut Program, point: &mut Point, can_return: bo
             match e {
                 Entropy::Graph(Graph::Forest(_)) => !is_idle,
                 Entropy::Graph(Graph::TwoTree(_)) => !(is_idle && can_return),
-                Entropy::Quantum(_) | Entropy::LogDet(_) => true,
+                Entropy::Quantum(_) | Entropy::LogDet(..) => true,
             }
         })
         .collect();

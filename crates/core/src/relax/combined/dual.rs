@@ -67,7 +67,7 @@ impl Split {
                     let (mut fields, mut couplings) = self.parameters(program, at, k);
                     graph.log_mean_exp(&mut fields, &mut couplings)
                 }
-                Entropy::Quantum(_) | Entropy::LogDet(_) => {
+                Entropy::Quantum(_) | Entropy::LogDet(..) => {
                     let gradient = &at.gradients[k * count..(k + 1) * count];
                     at.values[k] - gradient.iter().zip(&point.m).map(|(g, m)| g * m).sum::<f64>()
                 }

@@ -4,13 +4,14 @@
 
 use super::clusters::ClusterValues;
 use super::curvature::Curvature;
+use super::gaussian::Gaussian;
 use super::graphs::{Graph, Mixture};
 use super::pairs::{
     half_log_odds, information, information_curvature, information_gradient, spin_curvature, spin_entropy,
 };
 use super::rotated;
 use super::space::{Block, Space};
-use super::spectra::{decompose, function, gaussian_offset, logarithm, raised};
+use super::spectra::{decompose, function, logarithm, raised};
 use super::triples;
 use crate::linalg::{Eigen, EigenWork};
 
@@ -21,8 +22,8 @@ pub(super) enum Entropy {
     Graph(Graph),
     /// `-(1/n) tr Sigma log Sigma`.
     Quantum(Block),
-    /// `(1/2) log det(Sigma + diag(0, I)/3) + (d/2) log(pi e/2) - d log 2`.
-    LogDet(Block),
+    /// `(1/2) log det(Sigma + s diag(0, I)) + d c`, s and c as the noise says.
+    LogDet(Block, Gaussian),
 }
 
 /// Values, gradients and what they were made of, at one point.
@@ -108,11 +109,11 @@ pub(super) fn evaluate(
                 let value = -eigen.values.iter().map(|v| v * v.ln()).sum::<f64>() / n;
                 (eigen, value)
             }
-            Entropy::LogDet(block) => {
-                let eigen = decompose(&raised(block, m), work)?;
+            Entropy::LogDet(block, gaussian) => {
+                let eigen = decompose(&raised(block, gaussian, m), work)?;
                 block.gather(&function(&eigen, f64::recip), 0.5, &mut gradient);
                 let logs: f64 = eigen.values.iter().map(|v| v.ln()).sum();
-                (eigen, 0.5 * logs + gaussian_offset(block.n() - 1))
+                (eigen, 0.5 * logs + gaussian.entropy * (block.n() - 1) as f64)
             }
         };
         out.values.push(value);
@@ -163,7 +164,7 @@ pub(super) fn add_curvature(
                     block.add_curvature(&logarithm(eigen, weight), into);
                 }
             }
-            Entropy::LogDet(block) => {
+            Entropy::LogDet(block, _) => {
                 let root = (0.5 * weight).sqrt();
                 block.add_curvature(&[function(eigen, |v| root / v)], into);
             }
@@ -191,7 +192,7 @@ mod tests {
             Entropy::Graph(Graph::Forest(Forest::new(5, &space.pairs, &[0, 2, 4]).unwrap())),
             Entropy::Graph(Graph::TwoTree(example(&space))),
             Entropy::Quantum(own(&features)),
-            Entropy::LogDet(own(&Features::degree(5, 1))),
+            Entropy::LogDet(own(&Features::degree(5, 1)), Gaussian::new(1.0)),
         ];
         let m: Vec<f64> = (0..space.len()).map(|k| 0.1 * (3.0 * k as f64).cos()).collect();
         let mut work = EigenWork::default();

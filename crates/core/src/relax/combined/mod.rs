@@ -20,6 +20,7 @@ mod entropy;
 mod feasible;
 mod first_order;
 mod forests;
+mod gaussian;
 mod graphs;
 mod interior_point;
 mod newton;
@@ -49,6 +50,7 @@ use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
 use entropy::Entropy;
 pub(crate) use first_order::Start as CombinedStart;
+use gaussian::Gaussian;
 use graphs::Graph;
 use interior_point::{Goal, InteriorPoint};
 use parts::{Parts, better};
@@ -122,12 +124,14 @@ impl Relaxation for Combined {
         monitor.proved(None, best.upper);
         let mut stop = monitor.interrupted();
         let mut first = None;
-        let mut known = Vec::new();
+        let (mut known, mut gaussians) = (Vec::new(), Gaussian::few());
         let suits = ising.d() > FIRST_ORDER && plan::is_dense(ising);
         if suits && stop.is_none() && first_order::fits(ising.d(), settings.memory_limit) {
             let share = plan::first_order_share(ising, &monitor);
-            let (found, two_trees) = first_order::solve(problem, ising, settings, share, &mut monitor)?;
+            let (found, two_trees, gaussian) =
+                first_order::solve(problem, ising, settings, share, &mut monitor)?;
             known = two_trees;
+            gaussians = gaussian.map_or(gaussians, |gaussian| vec![gaussian]);
             // What came to its end leaves the rest of the time to the others.
             stop = Some(found.stop)
                 .filter(|reason| !is_end(*reason))
@@ -151,7 +155,15 @@ impl Relaxation for Combined {
             let program = if ising.d() > parts::LARGE && hurried {
                 None
             } else {
-                build::program(ising, problem.eps(), spectral, trees, &known, settings.memory_limit)?
+                build::program(
+                    ising,
+                    problem.eps(),
+                    spectral,
+                    trees,
+                    &known,
+                    &gaussians,
+                    settings.memory_limit,
+                )?
             };
             let alone = first.is_none() && !(monitor.deadline().is_limited() && ising.d() > parts::MIDDLE);
             let affordable = |p: &Program| alone || plan::newton_is_affordable(p, &monitor);
@@ -272,8 +284,12 @@ fn search(
 ) -> Result<(Solution, StopReason)> {
     let (eps, constant) = (problem.eps(), ising.constant() / problem.eps());
     let mut method = InteriorPoint::new(program, settings.threads, monitor.deadline())?;
-    let stop =
-        method.run(Goal { tol: SEARCH * settings.tol, enough: enough / eps - constant }, eps, constant, monitor);
+    let stop = method.run(
+        Goal { tol: SEARCH * settings.tol, enough: enough / eps - constant },
+        eps,
+        constant,
+        monitor,
+    );
     let mut solution = Solution::new(Method::Combined, stop);
     let Some((mut program, mut best, lower)) = method.outcome() else { return Ok((solution, stop)) };
     program.triples.clone_from(&best.triples);

@@ -52,13 +52,13 @@ pub(super) fn certificate(program: &Program, point: &Point, eps: f64) -> Result<
                 let eigen = decompose(&matrix)?;
                 Form::Spectral { features: block.features.clone(), matrix, eigen }
             }
-            Entropy::LogDet(block) => {
-                let inverse = function(&decompose(&raised(block, &point.m))?, |v| 0.5 * eps / v);
+            Entropy::LogDet(block, gaussian) => {
+                let inverse = function(&decompose(&raised(block, gaussian, &point.m))?, |v| 0.5 * eps / v);
                 let lambda: Vec<f64> = inverse.diagonal().collect();
                 let mut matrix = inverse.clone();
                 matrix.data_mut().iter_mut().for_each(|v| *v = -*v);
                 matrix.data_mut().iter_mut().step_by(block.n() + 1).for_each(|v| *v = 0.0);
-                Form::LogDet { lambda, matrix, eigen: decompose(&inverse)? }
+                Form::LogDet { noise: gaussian.noise(), lambda, matrix, eigen: decompose(&inverse)? }
             }
         };
         components.push(Component { weight, form });

@@ -1,5 +1,6 @@
 //! Matrix functions behind the spectral entropies.
 
+use super::gaussian::Gaussian;
 use super::space::Block;
 use crate::linalg::{Eigen, EigenWork, Square, eigh, multiply};
 
@@ -10,18 +11,12 @@ const QUADRATURE: f64 = 2.0;
 /// How far beyond the spectrum the rule goes, likewise; what is cut off is `exp(-tail)`.
 const TAIL: f64 = 8.0;
 
-/// `Sigma + diag(0, I) / 3`.
-pub(super) fn raised(block: &Block, m: &[f64]) -> Square {
+/// `Sigma + s diag(0, I)`.
+pub(super) fn raised(block: &Block, gaussian: &Gaussian, m: &[f64]) -> Square {
     let n = block.n();
     let mut out = block.fill(m, 1.0);
-    out.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
+    out.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += gaussian.variance);
     out
-}
-
-/// Entropy of d spins plus uniform noise, as a Gaussian's of unit determinant, relative to the uniform law.
-pub(super) fn gaussian_offset(d: usize) -> f64 {
-    let one = 0.5 * (std::f64::consts::PI * std::f64::consts::E / 2.0).ln() - std::f64::consts::LN_2;
-    d as f64 * one
 }
 
 /// `U g(values) U^T`.

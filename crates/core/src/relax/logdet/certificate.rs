@@ -1,7 +1,7 @@
 //! From a dual point to the data of a proof.
 
 use super::interior_point::{Point, Program};
-use crate::certify::{Certificate, Component, Cut, Form, Slack, SumOfSquares};
+use crate::certify::{Certificate, Component, Cut, Form, Noise, Slack, SumOfSquares};
 use crate::features::Features;
 use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use crate::relax::cuts::Triangle;
@@ -58,7 +58,7 @@ pub(super) fn certificate(
         let mut eigen = Eigen::default();
         eigh(a, &mut eigen, &mut work).then_some(eigen)
     };
-    let form = Form::LogDet { lambda, matrix, eigen: decompose(&m)? };
+    let form = Form::LogDet { noise: Noise::default(), lambda, matrix, eigen: decompose(&m)? };
     let mut slack = Slack { cuts: cuts(program, point, eps), squares: Vec::new() };
     if s.data().iter().any(|v| *v != 0.0) {
         let eigen = decompose(&s)?;

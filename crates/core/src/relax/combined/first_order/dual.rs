@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::linalg::{Eigen, EigenWork, Square, dot, eigh, multiply, symmetric};
 use crate::model::{Ising, Polynomial};
+use crate::relax::combined::gaussian::Gaussian;
 use crate::relax::combined::graphs::Graph;
 use crate::relax::cuts::Cycle;
 
@@ -31,6 +32,7 @@ pub(super) struct Dual {
     edges: Vec<[u32; 2]>,
     /// Weight of log-det and half the inverse of its matrix.
     log_det: Option<(f64, Square)>,
+    pub(super) gaussian: Gaussian,
 }
 
 impl Dual {
@@ -68,7 +70,7 @@ impl Dual {
             graphs.push((w, graph.clone(), fields, couplings));
         }
         let log_det = if weights[0] > 0.0 {
-            let (half, phi) = gaussian_component(factor, at.at.values[0])?;
+            let (half, phi) = gaussian_component(factor, &objective.gaussian, at.at.values[0])?;
             bound += weights[0] * phi;
             for (k, (v, m)) in matrix.data_mut().iter_mut().zip(half.data()).enumerate() {
                 if !k.is_multiple_of(n + 1) {
@@ -108,6 +110,7 @@ impl Dual {
             graphs,
             edges,
             log_det,
+            gaussian: objective.gaussian.clone(),
         })
     }
 
@@ -149,7 +152,8 @@ impl Dual {
             let lambda: Vec<f64> = half.diagonal().collect();
             half.data_mut().iter_mut().for_each(|v| *v = -*v);
             half.data_mut().iter_mut().step_by(n + 1).for_each(|v| *v = 0.0);
-            components.push(Component { weight, form: Form::LogDet { lambda, matrix: half, eigen } });
+            let noise = self.gaussian.noise();
+            components.push(Component { weight, form: Form::LogDet { noise, lambda, matrix: half, eigen } });
         }
         Ok(Certificate { eps, slack: Slack { cuts, squares: vec![square] }, components, witness: None })
     }
@@ -183,12 +187,12 @@ fn subtract(
     }
 }
 
-/// `M = (Sigma + diag(0, I)/3)^-1 / 2` and Phi of the component `-M` off the diagonal, given its entropy.
-fn gaussian_component(factor: &Factor, entropy: f64) -> Option<(Square, f64)> {
+/// `M = (Sigma + s diag(0, I))^-1 / 2` and Phi of the component `-M` off the diagonal, given its entropy.
+fn gaussian_component(factor: &Factor, gaussian: &Gaussian, entropy: f64) -> Option<(Square, f64)> {
     let n = factor.n;
     let sigma = factor.moments();
     let mut raised = sigma.clone();
-    raised.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += 1.0 / 3.0);
+    raised.data_mut().iter_mut().step_by(n + 1).skip(1).for_each(|v| *v += gaussian.variance);
     raised.symmetrize();
     if !symmetric::cholesky(&mut raised) {
         return None;

@@ -4,7 +4,7 @@
 //! At a stationary point that is no maximum the multiplier S of positivity has negative eigenvalues; their eigenvectors,
 //! as further columns, lead away from it (Burer and Monteiro).
 
-use crate::linalg::{Eigen, EigenWork, Square, dot, eigh, multiply};
+use crate::linalg::{Eigen, EigenWork, Square, dot, eigenvalues_of, eigh, multiply};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
@@ -37,6 +37,22 @@ impl Factor {
     /// Row k.
     pub(super) fn row(&self, k: usize) -> &[f64] {
         &self.rows[self.rank * k..self.rank * (k + 1)]
+    }
+
+    /// The rows of the spins without their means.
+    pub(super) fn tail(&self) -> Vec<f64> {
+        self.rows.chunks_exact(self.rank).skip(1).flat_map(|row| &row[1..]).copied().collect()
+    }
+
+    /// The eigenvalues of `W^T W`, W the rows of the spins without their means; `None` when a decomposition fails.
+    pub(super) fn spectrum(&self, work: &mut EigenWork) -> Option<Vec<f64>> {
+        let r = self.rank - 1;
+        let mut gram = Square::zeros(r);
+        let tail = self.tail();
+        multiply::outer(&tail, &tail, r, self.n - 1, gram.data_mut());
+        gram.symmetrize();
+        let mut values = Vec::new();
+        eigenvalues_of(&mut gram, &mut values, work).then_some(values)
     }
 
     /// The moment of two vertices.

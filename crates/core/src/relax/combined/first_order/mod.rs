@@ -23,6 +23,7 @@ use crate::linalg::lbfgs::{LbfgsOptions, minimise};
 use crate::model::Ising;
 use crate::observer::Monitor;
 use crate::problem::Problem;
+use crate::relax::combined::gaussian::Gaussian;
 use crate::relax::combined::team::Team;
 use crate::relax::combined::two_tree::TwoTree;
 use crate::relax::cuts::violated;
@@ -112,7 +113,7 @@ pub(super) fn fits(d: usize, memory_limit: u64) -> bool {
 }
 
 /// Runs until the bound stops falling or a share of the time left is used up, and proves the best one; with the two-trees
-/// of the relaxation that it belongs to.
+/// and the noise of the relaxation that it belongs to.
 ///
 /// # Errors
 /// Parameters that leave floating point.
@@ -122,7 +123,7 @@ pub(super) fn solve(
     settings: &Settings,
     share: f64,
     monitor: &mut Monitor<'_>,
-) -> Result<(Solution, Vec<TwoTree>)> {
+) -> Result<(Solution, Vec<TwoTree>, Option<Gaussian>)> {
     let (eps, n) = (problem.eps(), ising.d() + 1);
     let constant = ising.constant() / eps;
     let cube = (n as f64).powi(3);
@@ -131,7 +132,7 @@ pub(super) fn solve(
     let mut solution = Solution::new(Method::Combined, StopReason::TimeLimit);
     if monitor.interrupted().is_some() {
         monitor.reserve(0.0);
-        return Ok((solution, Vec::new()));
+        return Ok((solution, Vec::new(), None));
     }
     let rounds = if share < 1.0 { ROUNDS.1 } else { ROUNDS.0 };
     let until = if n <= FULL_RANK { f64::INFINITY } else { monitor.seconds() + SECONDS };
@@ -139,7 +140,7 @@ pub(super) fn solve(
     let mut method = FirstOrder::new(objective, (rounds, STEPS.0), until);
     solution.stop = method.run((settings.tol, others), eps, constant, monitor);
     monitor.reserve(0.0);
-    let two_trees = method.two_trees();
+    let (two_trees, gaussian) = (method.two_trees(), method.best.as_ref().map(|best| best.gaussian.clone()));
     let has_time = monitor.seconds_left().is_none_or(|left| left > others + FEASIBLE * method.ending);
     let primal = if has_time { method.primal().map(|value| eps * (value + constant)) } else { None };
     method.conclude(problem, ising, &mut solution, monitor);
@@ -147,7 +148,7 @@ pub(super) fn solve(
         solution.relaxation_gap = Some((upper.phi() - primal).max(0.0));
     }
     solution.settle(settings.tol, eps);
-    Ok((solution, two_trees))
+    Ok((solution, two_trees, gaussian))
 }
 
 /// A few rounds, from where the solve of a larger model ended when that is known: the bound of a part of a model.
@@ -172,7 +173,7 @@ pub(super) fn brief(
     }
     let mut solution = Solution::new(Method::Combined, StopReason::TimeLimit);
     solution.stop = method.run((settings.tol, 0.0), eps, ising.constant() / eps, monitor);
-    let end = Start::new(method.factor.clone(), &method.objective.cuts);
+    let end = Start::new(method.factor.clone(), method.objective.gaussian.clone(), &method.objective.cuts);
     method.conclude(problem, ising, &mut solution, monitor);
     Ok((solution, end))
 }
@@ -205,6 +206,7 @@ impl FirstOrder {
     fn begin(&mut self, start: &Start) {
         let objective = &mut self.objective;
         self.factor = start.factor.clone();
+        objective.gaussian = start.gaussian.clone();
         objective.cuts.list = start.cuts(&mut objective.pairs);
         let Some(at) = objective.evaluate(&self.factor) else { return };
         let tightest = objective.cuts.list.iter().map(|cut| cut.slack(&at.x)).fold(0.0, f64::min);
@@ -306,6 +308,9 @@ impl FirstOrder {
         objective.entropies.floor = (entropies::FLOOR * 0.4f64.powi(round as i32)).max(1e-5);
         objective.entropies.shrink = 1.0 / (1.0 + 1.5 * self.violation);
         self.grow(&at.at, moments);
+        if let Some(spectrum) = self.factor.spectrum(&mut self.work) {
+            self.objective.gaussian = Gaussian::least(&spectrum, n - 1);
+        }
         let least = 1e-5 * dual.mean_multiplier.abs().max(1e-3);
         if let Some(next) = self.factor.escape(&dual.eigen, least, &mut self.work) {
             self.factor = next;

@@ -8,6 +8,7 @@ use super::entropies::{At, Entropies};
 use super::factor::Factor;
 use crate::linalg::{Square, dot, multiply, symmetric};
 use crate::model::Ising;
+use crate::relax::combined::gaussian::Gaussian;
 use crate::relax::combined::team::Team;
 use crate::relax::cuts::Pairs;
 use crate::relax::cuts::augmented::Augmented;
@@ -30,8 +31,12 @@ pub(super) struct Objective {
     pub(super) theta: Theta,
     pub(super) cuts: Augmented,
     pub(super) entropies: Entropies,
+    pub(super) gaussian: Gaussian,
     pub(super) team: Team,
 }
+
+/// Centre of the first noise.
+const FIRST_CENTRE: f64 = 1.0;
 
 /// Columns of a product that one thread computes at a time.
 const COLUMNS: usize = 32;
@@ -70,7 +75,15 @@ impl Objective {
             }
             Theta::Sparse(theta)
         };
-        Objective { d, pairs, theta, cuts: Augmented::new(), entropies: Entropies::new(d), team }
+        Objective {
+            d,
+            pairs,
+            theta,
+            cuts: Augmented::new(),
+            entropies: Entropies::new(d),
+            gaussian: Gaussian::new(FIRST_CENTRE),
+            team,
+        }
     }
 
     /// Evaluates at a factor; `None` when numbers leave floating point.
@@ -82,7 +95,8 @@ impl Objective {
         let x: Vec<f64> = self.team.map(ends.len(), |p| factor.moment(ends[p]));
         let mut coefficients = vec![0.0; x.len()];
         let team = &self.team;
-        let (log_det, graphs) = team.join(|| log_det(factor, team), || self.entropies.of_graphs(&x, team));
+        let (log_det, graphs) =
+            team.join(|| log_det(factor, &self.gaussian, team), || self.entropies.of_graphs(&x, team));
         let (log_det, along) = log_det?;
         let at = self.entropies.with_log_det(graphs, log_det, &mut coefficients);
         let penalty = self.cuts.evaluate(&x, &mut coefficients);
@@ -161,17 +175,15 @@ impl Objective {
     }
 }
 
-/// `(1/2) log det(Sigma + diag(0, I)/3) + (d/2) log(pi e/2) - d log 2`, and its derivative by the rows without
-/// their means.
+/// `(1/2) log det(Sigma + s diag(0, I)) + d c`, and its derivative by the rows without their means.
 ///
-/// With W the rows without means the determinant is that of `I/3 + W W^T`, which `I/3 + W^T W` gives too.
-fn log_det(factor: &Factor, team: &Team) -> Option<(f64, Vec<f64>)> {
+/// With W the rows without means the determinant is that of `s I + W W^T`, which `s I + W^T W` gives too.
+fn log_det(factor: &Factor, gaussian: &Gaussian, team: &Team) -> Option<(f64, Vec<f64>)> {
     let (d, r) = (factor.n - 1, factor.rank - 1);
-    let tail: Vec<f64> =
-        factor.rows.chunks_exact(factor.rank).skip(1).flat_map(|row| &row[1..]).copied().collect();
+    let tail = factor.tail();
     let mut gram = Square::zeros(r);
     multiply::outer_lower(&tail, r, d, gram.data_mut());
-    gram.data_mut().iter_mut().step_by(r + 1).for_each(|v| *v += 1.0 / 3.0);
+    gram.data_mut().iter_mut().step_by(r + 1).for_each(|v| *v += gaussian.variance);
     if !symmetric::cholesky(&mut gram) {
         return None;
     }
@@ -180,11 +192,7 @@ fn log_det(factor: &Factor, team: &Team) -> Option<(f64, Vec<f64>)> {
     team.pieces(&mut along, COLUMNS * r.max(1), |_, columns| {
         symmetric::cholesky_solve_columns(&gram, columns)
     });
-    let value = half_log - 0.5 * (d as f64 - r as f64) * 3f64.ln() + d as f64 * gaussian();
+    let rest = 0.5 * (d as f64 - r as f64) * gaussian.variance.ln();
+    let value = half_log + rest + d as f64 * gaussian.entropy;
     Some((value, along))
-}
-
-/// Entropy of a Gaussian of unit variance in place of a spin, less log 2.
-pub(super) fn gaussian() -> f64 {
-    0.5 * (0.5 * std::f64::consts::PI * std::f64::consts::E).ln() - std::f64::consts::LN_2
 }

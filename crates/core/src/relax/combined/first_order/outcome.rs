@@ -25,7 +25,9 @@ impl FirstOrder {
 
     /// The best feasible value that is known of the relaxation of the best bound.
     pub(super) fn primal(&mut self) -> Option<f64> {
-        let graphs: Vec<Graph> = self.best.as_ref()?.graphs().cloned().collect();
+        let best = self.best.as_ref()?;
+        let graphs: Vec<Graph> = best.graphs().cloned().collect();
+        self.objective.gaussian = best.gaussian.clone();
         let points = [Some(&self.factor), self.best_factor.as_ref()].into_iter().flatten();
         points
             .filter_map(|factor| {

@@ -6,7 +6,7 @@
 
 use super::factor::Factor;
 use super::grow::Informations;
-use super::objective::{Objective, Theta, gaussian};
+use super::objective::{Objective, Theta};
 use crate::linalg::symmetric;
 use crate::relax::combined::graphs::Graph;
 use crate::relax::cuts::violated;
@@ -36,16 +36,16 @@ pub(super) fn feasible_value(
         Theta::Dense(square) => square.dot(&moments),
         Theta::Sparse(theta) => theta.iter().zip(&x).map(|(t, x)| t * x).sum(),
     };
-    let Objective { entropies, pairs, team, .. } = objective;
+    let Objective { entropies, pairs, gaussian, team, .. } = objective;
     entropies.graphs = graphs.to_vec();
     (entropies.shrink, entropies.floor) = (shrink, FLOOR);
     let of_graphs = entropies.of_graphs(&x, team).values.into_iter().fold(f64::INFINITY, f64::min);
     let informations = Informations::new(moments.clone(), shrink, FLOOR);
     let of_tree = informations.tree(0.0, random, entropies, pairs).map_or(0.0, |tree| tree.0);
     moments.data_mut().iter_mut().for_each(|v| *v *= shrink);
-    let raised = |k: usize| if k == 0 { 1.0 } else { 4.0 / 3.0 };
+    let raised = |k: usize| if k == 0 { 1.0 } else { 1.0 + gaussian.variance };
     moments.data_mut().iter_mut().step_by(n + 1).enumerate().for_each(|(k, v)| *v = raised(k));
-    let of_gaussian = 0.5 * symmetric::log_det(&moments)? + d as f64 * gaussian();
+    let of_gaussian = 0.5 * symmetric::log_det(&moments)? + d as f64 * gaussian.entropy;
     let value = shrink * linear + of_graphs.min(of_tree).min(of_gaussian);
     value.is_finite().then_some(value)
 }

@@ -2,6 +2,7 @@
 
 use super::factor::Factor;
 use crate::linalg::dot;
+use crate::relax::combined::gaussian::Gaussian;
 use crate::relax::cuts::augmented::{Augmented, Priced};
 use crate::relax::cuts::{Cycle, Pairs};
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(crate) struct Start {
     pub(super) factor: Factor,
+    pub(super) gaussian: Gaussian,
     /// Cuts with their multipliers.
     cuts: Vec<(Cycle, f64)>,
 }
@@ -18,9 +20,9 @@ pub(crate) struct Start {
 const LEAST_NORM: f64 = 1e-3;
 
 impl Start {
-    pub(super) fn new(factor: Factor, cuts: &Augmented) -> Self {
+    pub(super) fn new(factor: Factor, gaussian: Gaussian, cuts: &Augmented) -> Self {
         let cuts = cuts.list.iter().filter(|cut| cut.nu > 0.0);
-        Start { factor, cuts: cuts.map(|cut| (cut.cycle.clone(), cut.nu)).collect() }
+        Start { factor, gaussian, cuts: cuts.map(|cut| (cut.cycle.clone(), cut.nu)).collect() }
     }
 
     /// Number of spins.
@@ -45,7 +47,8 @@ impl Start {
                 *cuts.entry(cycle).or_insert(0.0) += nu;
             }
         }
-        Start { factor: self.turned(v + 1, sign), cuts: cuts.into_iter().collect() }
+        let (factor, gaussian) = (self.turned(v + 1, sign), self.gaussian.clone());
+        Start { factor, gaussian, cuts: cuts.into_iter().collect() }
     }
 
     /// The factor without row `gone`, turned so that the mean of that row and the first becomes the first.
