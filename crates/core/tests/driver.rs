@@ -207,7 +207,7 @@ fn the_combined_bound_uses_the_features_asked_for() {
         asked.features = FeatureSpec::Degree(2);
         let larger = bound(&model, &asked, &mut Silent).unwrap().record;
         // Greedy selection may add some of its own; on some models the others say all there is to say.
-        let is_used = larger.results[0].features.as_ref().unwrap().len() >= 22;
+        let is_used = larger.results[0].features.as_ref().is_some_and(|list| list.len() >= 22);
         let (plain, larger) = (plain.best.phi.upper.unwrap(), larger.best.phi.upper.unwrap());
         assert!(larger <= plain, "{seed}: {larger} {plain}");
         used += u32::from(is_used && larger < plain);
