@@ -5,7 +5,7 @@
 //!                                     asked for, locally consistent, and obey all triangle inequalities
 //! ```
 //! with `D_k` the divergences of all spanning forests, of graphs of treewidth two, of the quantum relaxation on
-//! (1, x), on the features asked for and on greedy ones, and of the log-det relaxation. In the dual this is the
+//! (1, x), on the features asked for and on greedy ones, and of Gaussian laws (`gaussian.rs`). In the dual this is the
 //! decomposition `f + cuts + phi^T S phi = sum_k w_k f_k` of docs/theory.md, section 1, which every
 //! iterate of the solver gives. The single relaxations are run first: they give forests and
 //! features, and the best certificate seen is the one returned. On dense graphs of more than 40 spins a
