@@ -15,6 +15,9 @@ const TRIAL: f64 = 0.1;
 /// Edges per spin up to which mini-buckets are rivals of spectra.
 const RIVAL_EDGES: usize = 10;
 
+/// Spins above which a trial of the combined bound says little: its parts alone take seconds.
+const SLOW_START: usize = 300;
+
 /// The choice of methods for one model, given the time that is left.
 pub(super) struct Steps<'a> {
     shape: Shape,
@@ -78,6 +81,14 @@ impl<'a> Steps<'a> {
                 (true, (Method::Combined, 0.06)),
                 (true, (Method::Branch, 1.0)),
             ],
+            Kind::Dense if d <= COMBINED_SPINS && self.shape.edges <= RIVAL_EDGES * d && d > SLOW_START => {
+                vec![
+                    (true, (Method::Bethe, 0.1)),
+                    (true, (Method::Wmb, 2.0 * TRIAL)),
+                    (true, (Method::MeanField, 0.12)),
+                    (true, (Method::Combined, 1.0)),
+                ]
+            }
             Kind::Dense if d <= COMBINED_SPINS && self.shape.edges <= RIVAL_EDGES * d => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.12)),
