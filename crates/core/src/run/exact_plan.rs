@@ -49,7 +49,7 @@ impl Estimate {
 
     /// Seconds that it gets.
     pub(super) fn limit(&self, settings: &Settings) -> Option<f64> {
-        let most = (EXACT_SURPRISE.0 * self.seconds).max(EXACT_SURPRISE.1);
+        let most = (EXACT_SURPRISE.0 * self.seconds).max(EXACT_SURPRISE.1 * seconds_left(settings));
         let paced = || PACED_SHARE * seconds_left(settings);
         match self.gives_up {
             true => settings.ends().is_limited().then(paced),

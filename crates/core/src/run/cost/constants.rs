@@ -98,8 +98,9 @@ pub(crate) const MARGINALS_SECS: f64 = 10.0;
 /// Share of the time left after which exact inference that has not ended gives way to bounds: the machine may be busier than it was, and
 /// with twice the time bounds must not be behind what they are alone.
 pub(crate) const EXACT_SHARE: f64 = 0.55;
-/// ... or when it has taken this many times as long as was expected, and that many seconds.
-pub(crate) const EXACT_SURPRISE: (f64, f64) = (3.0, 1.0);
+/// ... or when it has taken this many times as long as was expected, and this share of the time left: memory that a system is slow to
+/// hand out can make seconds of one.
+pub(crate) const EXACT_SURPRISE: (f64, f64) = (3.0, 0.4);
 /// The share where work that will not end in time gives itself up early: then little is lost by beginning it.
 pub(crate) const PACED_SHARE: f64 = 0.9;
 /// Seconds of the first, hasty search for an elimination order of `auto`: nothing is proved meanwhile.
