@@ -62,7 +62,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 
 /// Three quarters of what the machine, the control group and the shell's limits leave; the library's default where
 /// none of them says.
-fn default_memory() -> u64 {
+pub(crate) fn default_memory() -> u64 {
     let known = [machine_bytes(), group_bytes(), address_space_bytes()].into_iter().flatten().min();
     known.map_or(Settings::default().memory_limit, |bytes| bytes / 4 * 3)
 }

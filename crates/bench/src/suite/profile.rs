@@ -3,6 +3,7 @@
 use super::entry::{CLOSED, relative};
 use super::{Entry, Suite};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Relative widths that are counted: closed, a hundredth and a tenth of |log Z|.
 pub(super) const GAPS: [f64; 3] = [CLOSED, 0.01, 0.1];
@@ -19,7 +20,8 @@ pub struct Curve {
 }
 
 impl Suite {
-    /// Curves of every program of this library: each model under the longest limit it was run with.
+    /// Curves of every program that ran on most of the models, each model under the longest limit it was run with: single methods run
+    /// only where `auto` leaves something open, and a curve over those would say nothing about the method.
     #[must_use]
     pub fn profile(&self) -> Vec<Curve> {
         let mut tools: Vec<&str> = Vec::new();
@@ -28,6 +30,12 @@ impl Suite {
                 tools.push(&entry.tool);
             }
         }
+        let count = |tool: &str| {
+            let own = self.entries.iter().filter(|e| e.tool == tool && !e.trace.is_empty());
+            own.map(|e| &e.model).collect::<HashSet<_>>().len()
+        };
+        let most = tools.iter().map(|tool| count(tool)).max().unwrap_or(0);
+        tools.retain(|tool| 2 * count(tool) >= most);
         let curve = |tool: &str, gap: f64| {
             let own: Vec<&Entry> = self.entries.iter().filter(|e| e.tool == tool).collect();
             let runs = own.iter().filter(|e| !own.iter().any(|o| o.model == e.model && o.limit > e.limit));

@@ -165,7 +165,11 @@ impl Args {
             python: self.python.clone(),
             store: self.store.clone(),
             methods: self.method.clone(),
-            settings: Settings::default().with_tol(self.tol).with_seed(self.seed).with_threads(self.threads),
+            settings: Settings::default()
+                .with_tol(self.tol)
+                .with_seed(self.seed)
+                .with_threads(self.threads)
+                .with_memory_limit(crate::limits::default_memory()),
         }
     }
 
