@@ -35,6 +35,8 @@ const STEPS: (usize, usize) = (30, 2000);
 const EVALUATIONS: f64 = 80.0;
 /// Evaluations that parts which join must leave time for.
 const LATE_EVALUATIONS: f64 = 30.0;
+/// Evaluations without which a first split is not worth its proof.
+const FIRST_EVALUATIONS: f64 = 10.0;
 /// Steps over which the bound must fall by a tolerance, and that tolerance relative to the bound, to go on.
 const PATIENCE: usize = 10;
 const LEAST_GAIN: f64 = 1e-7;
@@ -86,13 +88,14 @@ pub(super) fn solve(
     best.prove(problem).map(Some)
 }
 
-/// The parts with the smallest tables that do.
+/// The parts with the smallest tables that do; none where time does not allow a few evaluations and the proof.
 fn first(layers: &Layers<'_>, ibound: Option<usize>, monitor: &mut Monitor<'_>) -> Option<Vec<Part>> {
     let mut limit = ibound.map_or(LIMITS.0, |width| (width as f64 + 1.0).exp2());
     loop {
         let parts = layers.cover(limit);
         if !parts.is_empty() {
-            return Some(parts);
+            let seconds = FIRST_EVALUATIONS * evaluation_seconds(&parts) + proof_seconds(&parts);
+            return (seconds <= monitor.deadline().seconds_left()).then_some(parts);
         }
         limit *= 4.0;
         if ibound.is_some() || limit > MOST_ENTRIES || monitor.interrupted().is_some() {
