@@ -105,11 +105,10 @@ impl FormHeader {
                 push_symmetric(matrix, floats);
                 floats.extend(lambda);
                 push_eigen(eigen, floats);
-                let bins = noise.weights.len();
-                if bins != 1 {
+                if !noise.is_uniform() {
                     floats.extend(&noise.weights);
                 }
-                FormHeader::LogDet { bins }
+                FormHeader::LogDet { bins: noise.weights.len() }
             }
             Form::Tangent { features, eta, point, matrix, eigen } => {
                 push_symmetric(matrix, floats);

@@ -20,8 +20,13 @@ pub(super) struct Gaussian {
 /// Centres from half a normal law to a narrow one, and between two of them.
 const CENTRES: usize = 41;
 const BETWEEN: f64 = 0.2;
-/// Centres of a program that has to do with few of them.
-const FEW: [f64; 4] = [0.0, 0.8, 1.6, 3.0];
+/// Those of a program that has to do with few of them, and the one to begin with, by number.
+const FEW: [usize; 4] = [0, 4, 8, 15];
+const FIRST: usize = 5;
+
+/// All of them, made once: branching bounds thousands of models.
+static ALL: LazyLock<Vec<Gaussian>> =
+    LazyLock::new(|| (0..CENTRES).map(|k| Gaussian::new(BETWEEN * k as f64)).collect());
 
 impl Gaussian {
     /// The noise with this centre.
@@ -32,16 +37,19 @@ impl Gaussian {
 
     /// Some that suit most models.
     pub(super) fn few() -> Vec<Self> {
-        FEW.iter().map(|centre| Gaussian::new(*centre)).collect()
+        FEW.map(|k| ALL[k].clone()).to_vec()
+    }
+
+    /// The one to begin with.
+    pub(super) fn first() -> Self {
+        ALL[FIRST].clone()
     }
 
     /// The one of least entropy, given the eigenvalues of `W^T W`, W with d rows: the rows of the spins without their means.
     pub(super) fn least(spectrum: &[f64], d: usize) -> Self {
-        static ALL: LazyLock<Vec<Gaussian>> =
-            LazyLock::new(|| (0..CENTRES).map(|k| Gaussian::new(BETWEEN * k as f64)).collect());
         let values = ALL.iter().map(|gaussian| (gaussian.value(spectrum, d), gaussian));
         let best = values.min_by(|a, b| a.0.total_cmp(&b.0));
-        best.map_or_else(|| Gaussian::new(0.0), |best| best.1.clone())
+        best.map_or_else(Gaussian::first, |best| best.1.clone())
     }
 
     /// Its noise, for a proof.

@@ -35,9 +35,6 @@ pub(super) struct Objective {
     pub(super) team: Team,
 }
 
-/// Centre of the first noise.
-const FIRST_CENTRE: f64 = 1.0;
-
 /// Columns of a product that one thread computes at a time.
 const COLUMNS: usize = 32;
 
@@ -81,7 +78,7 @@ impl Objective {
             theta,
             cuts: Augmented::new(),
             entropies: Entropies::new(d),
-            gaussian: Gaussian::new(FIRST_CENTRE),
+            gaussian: Gaussian::first(),
             team,
         }
     }
