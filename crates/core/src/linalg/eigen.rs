@@ -86,10 +86,7 @@ pub(crate) fn eigenvalues_of(a: &mut Square, out: &mut Vec<f64>, work: &mut Eige
 /// Destroys the lower triangle and the diagonal of `a`; the upper triangle is not read, and stays.
 fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, work: &mut EigenWork) -> bool {
     let n = a.n();
-    let largest = a.data().iter().fold(0.0f64, |m, v| if v.is_nan() { f64::NAN } else { m.max(v.abs()) });
-    if !largest.is_finite() || a.data().iter().any(|v| v.is_nan()) {
-        return false;
-    }
+    let Some(largest) = largest_finite(a.data()) else { return false };
     if largest == 0.0 || n <= 1 {
         values.copy_from_slice(&a.diagonal().collect::<Vec<_>>());
         if let Some(vectors) = vectors {
@@ -108,6 +105,23 @@ fn decompose(a: &mut Square, values: &mut [f64], vectors: Option<&mut Square>, w
     a.scale_by(back);
     values.iter_mut().for_each(|v| *v = *v * back.0 * back.1);
     done && values.iter().all(|v| v.is_finite())
+}
+
+/// The largest magnitude, `None` when an entry is not finite; in lanes, which the compiler can vectorise.
+fn largest_finite(data: &[f64]) -> Option<f64> {
+    const LANES: usize = 8;
+    let (mut largest, mut zeros) = ([0.0f64; LANES], [0.0f64; LANES]);
+    let (whole, rest) = data.split_at(data.len() / LANES * LANES);
+    let mut last = [0.0; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for lanes in whole.chunks_exact(LANES).chain([&last[..]]) {
+        for ((m, z), v) in largest.iter_mut().zip(&mut zeros).zip(lanes) {
+            *m = if v.abs() > *m { v.abs() } else { *m };
+            // Zero times a number that is not finite is none.
+            *z += 0.0 * v;
+        }
+    }
+    zeros.iter().all(|z| *z == 0.0).then(|| largest.iter().fold(0.0, |m, v| v.max(m)))
 }
 
 /// The backend's decomposition of a matrix of unit scale: its `self_adjoint_evd` step by step, which

@@ -5,7 +5,7 @@
 //! `M ~ D + W W^T` is inverted by Woodbury with the p selected pairs as columns of W.
 
 use super::LARGE;
-use super::hessian::center;
+use super::hessian::{BLOCK, center};
 use crate::linalg::{Cholesky, Gibbs};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -123,16 +123,25 @@ fn full_diagonal(gibbs: &Gibbs, rank: usize) -> Vec<f64> {
         }
         return out;
     }
-    let mut kernel = vec![0.0; n];
-    let mut sum = vec![0.0; n];
-    for l in n - rank..n {
-        gibbs.exp_kernel_column(l, &mut kernel);
+    let mut kernels = vec![0.0; n * rank];
+    for (l, kernel) in (n - rank..n).zip(kernels.chunks_exact_mut(n)) {
+        gibbs.exp_kernel_column(l, kernel);
         kernel[..n - rank].iter_mut().for_each(|g| *g *= 2.0);
-        sum.fill(0.0);
-        for (k, g) in kernel.iter().enumerate() {
-            sum.iter_mut().zip(gibbs.eigen.vectors.column(k)).for_each(|(s, u)| *s += g * u * u);
-        }
-        out.iter_mut().zip(&sum).zip(gibbs.eigen.vectors.column(l)).for_each(|((o, s), u)| *o += s * u * u);
+    }
+    // (U o U) G in blocks of columns: no square matrix for the squares of U.
+    let kernels = MatRef::from_column_major_slice(&kernels, n, rank);
+    let (mut squares, mut sums) = (Vec::new(), vec![0.0; n * rank]);
+    for first in (0..n).step_by(BLOCK) {
+        let columns = BLOCK.min(n - first);
+        squares.clear();
+        squares.extend(gibbs.eigen.vectors.data()[n * first..n * (first + columns)].iter().map(|u| u * u));
+        let block = MatRef::from_column_major_slice(&squares, n, columns);
+        let sums = MatMut::from_column_major_slice_mut(&mut sums, n, rank);
+        matmul(sums, Accum::Add, block, kernels.subrows(first, columns), 1.0, Par::Seq);
+    }
+    for (l, sums) in (n - rank..n).zip(sums.chunks_exact(n)) {
+        let column = gibbs.eigen.vectors.column(l);
+        out.iter_mut().zip(sums).zip(column).for_each(|((o, s), u)| *o += s * u * u);
     }
     out
 }

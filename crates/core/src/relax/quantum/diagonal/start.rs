@@ -1,14 +1,14 @@
 //! Where to begin on the diagonals: two limits in which the state's diagonal is constant.
 
 use super::hessian::center;
-use crate::linalg::{Square, dominant};
+use crate::linalg::{Square, dominant, norm};
 
 /// What the limits are made of.
 pub(super) struct Start {
     /// `|A|_2`, or the edge of the bulk of its spectrum when a few eigenvalues lie outside: those
     /// are frozen out by then.
     pub(super) norm: f64,
-    /// `(A^2)_ii`.
+    /// `(A^2)_ii` without an eigenvalue far below the bulk, which has no weight at any temperature of interest.
     squared_rows: Vec<f64>,
     outlier: Option<Outlier>,
 }
@@ -31,11 +31,15 @@ impl Start {
     pub(super) fn new(f: &Square, ratio: f64) -> Self {
         let n = f.n();
         let square = |j: usize| f.column(j).iter().map(|v| (ratio * v) * (ratio * v)).sum();
-        let squared_rows: Vec<f64> = (0..n).map(square).collect();
+        let mut squared_rows: Vec<f64> = (0..n).map(square).collect();
         let (top, vector) = dominant(f);
+        if -ratio * top > OUTSIDE * edge_of(&squared_rows) && is_eigenvector(f, top, &vector) {
+            let scale = ratio * top / norm(&vector);
+            let without = |(s, v): (&mut f64, &f64)| *s = (*s - (scale * v) * (scale * v)).max(0.0);
+            squared_rows.iter_mut().zip(&vector).for_each(without);
+        }
         let top = ratio * top;
-        // The edge of a semicircle of this variance.
-        let edge = 2.0 * (squared_rows.iter().sum::<f64>() / n as f64).sqrt();
+        let edge = edge_of(&squared_rows);
         let outlier = (top > OUTSIDE * edge).then(|| Outlier {
             distance: top - edge,
             diagonal: balanced_rows(f, &vector).into_iter().map(|v| ratio * v).collect(),
@@ -62,6 +66,21 @@ impl Start {
             }
         }
     }
+}
+
+/// The edge of a semicircle of this variance.
+fn edge_of(squared_rows: &[f64]) -> f64 {
+    2.0 * (squared_rows.iter().sum::<f64>() / squared_rows.len() as f64).sqrt()
+}
+
+/// Whether `F v` is nearly `value v`: where eigenvalues come in pairs of opposite sign, as on bipartite graphs, v is a
+/// mixture, and the other one is not far below anything.
+fn is_eigenvector(f: &Square, value: f64, v: &[f64]) -> bool {
+    let mut rest: Vec<f64> = v.iter().map(|x| -value * x).collect();
+    for (column, x) in f.data().chunks_exact(f.n()).zip(v) {
+        rest.iter_mut().zip(column).for_each(|(o, c)| *o += c * x);
+    }
+    norm(&rest) <= 0.1 * value.abs() * norm(v)
 }
 
 /// `s_i (F s)_i` for the signs of `vector`, single ones flipped until none of these is negative.
