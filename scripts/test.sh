@@ -78,6 +78,7 @@ python_tests() {
   local python
   python=$(command -v python3.11 || command -v python3 || command -v python) || { skip "Python tests: no python3 found"; return; }
   step "links" scripts/lint.sh links
+  step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   if [ ! -d .venv ]; then step "virtual environment" "$python" -m venv .venv; fi
   local bin=.venv/bin
   [ -d "$bin" ] || bin=.venv/Scripts
@@ -95,7 +96,6 @@ python_tests() {
 
 full_tests() {
   step "guide" scripts/guide.sh
-  step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   if cargo deny --version >/dev/null 2>&1; then
     step "dependency audit" cargo deny check
   else

@@ -162,8 +162,8 @@ class _Search:
     def begin(self, batch: int, time_limit: Optional[float]) -> None:
         """Splits the whole into about as many parts as are handed out at a time: nobody can help meanwhile."""
         rounds = min(self.splits, math.ceil(math.log2(batch)) if batch <= 8 else 1 + -(-batch // 4))
-        job = (self.model, [], self.eps, max(rounds, 1), self.method, self.seed, time_limit)
-        first, self.method = run_task(*job)
+        rounds = max(rounds, 1)
+        first, self.method = run_task(self.model, [], self.eps, rounds, self.method, self.seed, time_limit)
         self.parts = list(first)
         self.settle()
 

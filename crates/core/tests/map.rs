@@ -4,7 +4,7 @@ mod proofs;
 
 use proofs::*;
 use zbound::io::{Format, ReadOptions};
-use zbound::query::map::{Cuts, Map, MapRequest, MapSolution, map};
+use zbound::query::map::{Cuts, Map, MapRequest, MapSolution, Proof, map};
 use zbound::relax::{Quantum, Relaxation};
 use zbound::{
     FactorModel, FeatureSpec, Features, Flow, Ising, Model, Polynomial, Problem, Progress, Settings, Silent,
@@ -271,7 +271,9 @@ fn hard_zeros_are_bounded_from_the_best_floor() {
         assert!(upper >= top - 1e-9 && upper <= deep + 1e-6, "case {case}: {top} {upper} {deep}");
         assert!(report.record.value.is_none_or(|v| v <= top + 1e-12));
         let claim = report.certificate.unwrap().verify(&model.raised(report.zero_floor).unwrap()).unwrap();
-        assert!((claim.phi() - upper).abs() < 1e-9);
+        // The sum of the tables' largest entries may be a little below what the certificate proves.
+        let is_relaxed = report.record.proof == Some(Proof::Relaxation);
+        assert!(claim.phi() >= upper - 1e-9 && (!is_relaxed || claim.phi() <= upper + 1e-9), "case {case}");
         shallow += usize::from(upper < deep - 0.1);
     }
     assert!(shallow > 3, "{shallow}");

@@ -1,7 +1,7 @@
 //! Folders of models under time limits: the bracket of `auto` beside single methods, other programs and published values.
 //!
 //! A model `M` with a file `M.evid` beside it is read under that evidence; `M.PR` (log10 Z, as in the UAI competitions) is the
-//! published value, and so is what a table `reference.csv` in the same folder says ([`models`]). Models are read and bounded one after
+//! published value, and so is what a table `reference.csv` in the same folder says (`models`). Models are read and bounded one after
 //! another, each from a cold start. Runs can be kept in a file of JSON lines, so that a long comparison goes on where it was left.
 
 mod compare;

@@ -3,7 +3,8 @@
 use super::interval::Interval;
 use crate::error::{Error, Result};
 
-/// A proved bound on phi and on `eps log Z`. Only [`Certificate`] verification makes one, and sums over verified parts.
+/// A proved bound on phi and on `eps log Z`. Only verification of a [`Certificate`](super::Certificate) makes one, and
+/// sums over verified parts.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 #[must_use]
 pub struct CertifiedBound {

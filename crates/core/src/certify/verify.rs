@@ -179,15 +179,13 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             check_spins(polynomial, d)?;
             defect.add_polynomial(-weight, polynomial);
             let phi = elimination::enclose(polynomial, order, eps)?;
-            let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
-            Ok(Upper { value: phi.hi, scale })
+            Ok(eliminated(phi, magnitude(polynomial) + eps * d as f64))
         }
         Form::WeightedElimination { polynomial, elimination } => {
             check_spins(polynomial, d)?;
             defect.add_polynomial(-weight, polynomial);
             let phi = elimination::weighted_up(polynomial, elimination, eps)?;
-            let scale = phi.magnitude() + magnitude(polynomial) + eps * d as f64;
-            Ok(Upper { value: phi.hi, scale })
+            Ok(eliminated(phi, magnitude(polynomial) + eps * d as f64))
         }
         Form::LogDet { noise, lambda, matrix, eigen } => {
             if matrix.n() != d + 1 || d >= MAX_FEATURES {
@@ -218,6 +216,12 @@ fn settle(form: &Form, weight: Interval, eps: f64, d: usize, defect: &mut Defect
             Err(Error::Certificate("a component is not about a polynomial".into()))
         }
     }
+}
+
+/// The upper end, and as much again as rounding has widened it: shifts may be larger than anything else.
+fn eliminated(phi: Interval, scale: f64) -> Upper {
+    let width = add_up(phi.hi, -phi.lo);
+    Upper { value: add_up(phi.hi, mul_up(2.0, width)), scale: phi.magnitude() + scale }
 }
 
 fn check_spins(polynomial: &Polynomial, d: usize) -> Result<()> {

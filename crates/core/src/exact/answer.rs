@@ -50,7 +50,7 @@ pub struct Exact {
     pub states_or_width: u64,
     /// The elimination order.
     pub order: Option<Vec<u32>>,
-    /// Always [`StopReason::Converged`]; an interrupted run is [`Error::Interrupted`].
+    /// Always [`StopReason::Converged`]; an interrupted run is [`Error::Interrupted`](crate::Error::Interrupted).
     pub stop: StopReason,
     /// Wall-clock seconds.
     pub seconds: f64,

@@ -14,7 +14,7 @@ use crate::settings::Settings;
 /// **Cost** one sweep of elimination, then `count` times the number of factors. Hard zeros are respected.
 ///
 /// # Errors
-/// As [`exact`]; [`Error::NotApplicable`] when no state has positive weight.
+/// As [`exact`](super::exact); [`Error::NotApplicable`] when no state has positive weight.
 ///
 /// ```
 /// use zbound::{Ising, Model, Settings, Silent, exact};

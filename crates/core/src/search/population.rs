@@ -36,8 +36,8 @@ const COLD: f64 = 0.03;
 /// First temperature of a run that starts from good assignments, as a share of a run from scratch's.
 const CHILD_HEAT: f64 = 0.4;
 
-/// Looks at every assignment of a small model.
-const LOOKS: f64 = 64.0;
+/// States in all assignments of a model so small that every one is looked at: those of 12 spins.
+const MOST_LISTED: usize = 1 << 16;
 
 /// How much to search.
 #[derive(Clone, Copy, Debug)]
@@ -87,13 +87,9 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         pulls.sort_by(f64::total_cmp);
         let quantile = |share: f64| pulls.get((share * pulls.len() as f64) as usize).copied().unwrap_or(0.0);
         let (low, high) = (quantile(0.1), quantile(0.9));
-        // Few assignments are not worth more looks than a multiple of their number.
-        let bits: f64 = (0..landscape.d()).map(|i| f64::from(landscape.cardinality(i)).log2()).sum();
-        let all = LOOKS * landscape.d() as f64 * bits.min(60.0).exp2();
-        let visits = effort.visits.min(all as u64);
         Population {
             landscape,
-            effort: Effort { visits, ..effort },
+            effort,
             hot: HOT * high,
             cold: COLD * low,
             least: 1e-12 * pulls.last().copied().unwrap_or(0.0),
@@ -109,6 +105,9 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
         let build = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         let workers = if threads > 1 { build() } else { None };
         let d = self.landscape.d();
+        if self.list() {
+            return self.elites;
+        }
         self.take(starts, &logs, monitor);
         if starts.is_empty() && d >= LARGE {
             let start = self.uniform(&mut Random::new(self.effort.seed, u64::MAX));
@@ -136,6 +135,22 @@ impl<'a, L: Landscape + Clone + Sync> Population<'a, L> {
             }
         }
         self.elites
+    }
+
+    /// Looks at every assignment of a small model; says whether it is one.
+    fn list(&mut self) -> bool {
+        let d = self.landscape.d();
+        let size = |i| self.landscape.cardinality(i) as usize;
+        let Some(all) = (0..d).try_fold(1, |n: usize, i| Some(n * size(i)).filter(|n| n * d <= MOST_LISTED))
+        else {
+            return false;
+        };
+        for number in 0..all {
+            let mut rest = number;
+            let states: Vec<u32> = (0..d).map(|i| ((rest % size(i)) as u32, rest /= size(i)).0).collect();
+            self.offer(Elite { merit: self.landscape.merit(&states), states });
+        }
+        true
     }
 
     /// Starts and the local maxima above them join the pool.

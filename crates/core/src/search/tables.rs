@@ -63,7 +63,7 @@ impl Tables {
         let mut start = vec![0usize; d + 1];
         for factor in f.factors() {
             widest = widest.max(spread(factor.table));
-            all += spread(factor.table);
+            all += factor.table.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
             u32::try_from(factor.table.len()).ok()?;
             factor.scope.iter().for_each(|&i| start[i as usize + 1] += 1);
         }
@@ -94,7 +94,8 @@ impl Tables {
         } else {
             Vec::new()
         };
-        let forbidden = 2.0 * all + penalty * f.len() as f64;
+        // No assignment of positive weight is below one of weight zero.
+        let forbidden = 2.0 * all + penalty;
         let model = Incidence {
             cardinalities,
             constant,

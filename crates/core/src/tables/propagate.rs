@@ -81,6 +81,11 @@ impl<'a> Propagator<'a> {
         self.alive[self.start[v] + state]
     }
 
+    /// Number of variables.
+    pub(crate) fn variables(&self) -> usize {
+        self.left.len()
+    }
+
     /// Number of states left to `v`.
     pub(crate) fn left(&self, v: usize) -> usize {
         self.left[v] as usize

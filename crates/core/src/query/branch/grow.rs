@@ -100,7 +100,7 @@ impl<'a> Growth<'a> {
             let gap = high - low;
             let closed = tol * high.abs().max(self.bounder.eps);
             let wanted = goal.target_gap.unwrap_or(0.0).max(0.5 * closed);
-            if gap <= wanted || high == f64::NEG_INFINITY {
+            if (high < f64::INFINITY && gap <= wanted) || high == f64::NEG_INFINITY {
                 break StopReason::Converged;
             }
             // Where every part is half as wide, so is the whole.

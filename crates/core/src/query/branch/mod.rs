@@ -1,8 +1,8 @@
 //! Branching: Z is the sum over the leaves of a decision tree, and both sides converge as it grows.
 //!
-//! The leaf that contributes most to the width of the bracket is split into the states of one variable
-//! ([`choose`]); the parts are bounded ([`leaf`]) or, where that is cheap, summed exactly, as is the [`whole`]. A node keeps its own
-//! bounds until those of its children are better ([`tree`]), so the bracket never widens.
+//! The leaf that contributes most to the width of the bracket is split into the states of one variable (`choose`);
+//! the parts are bounded (`leaf`) or, where that is cheap, summed exactly, as is the `whole`. A node keeps its own
+//! bounds until those of its children are better (`tree`), so the bracket never widens.
 
 mod checkpoint;
 mod choose;

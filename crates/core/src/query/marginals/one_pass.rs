@@ -89,7 +89,9 @@ fn carry_out(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Result<()> {
-    let laws = Laws::of(model, first, settings, monitor)?;
+    let Some(laws) = Laws::of(model, first, settings, monitor)? else {
+        return Err(Error::Model("no state has positive weight: there are no probabilities".into()));
+    };
     for cell in &mut cells.singles {
         let law = laws.bounds(cell.first);
         cell.cut(law);
@@ -107,7 +109,7 @@ fn carry_out(
             if outer[1] > 0.0 && agrees {
                 let given = given.as_ref().map_err(|error| Error::Model(error.to_string()))?;
                 let plan = Prepared::new(given, request.bound.eps, Wanted::MARGINALS, settings, monitor)?;
-                inner = Some(Laws::of(given, plan, settings, monitor)?);
+                inner = Laws::of(given, plan, settings, monitor)?;
             }
             for (list, &k) in joint.iter_mut().zip(&numbers) {
                 let Some((j, _)) = cells.pairs[k].second else { continue };
@@ -133,28 +135,29 @@ fn product(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 /// Proved laws of all variables of a file.
 struct Laws<'m> {
     model: &'m Model,
-    /// Of the free variables, in order; `None` when no state has positive weight.
+    /// Of the free variables, in order.
     free: Vec<Vec<[f64; 2]>>,
     place: Vec<usize>,
 }
 
 impl<'m> Laws<'m> {
+    /// `None` when no state has positive weight.
     fn of(
         model: &'m Model,
         plan: Prepared<'_>,
         settings: &Settings,
         monitor: &mut Monitor<'_>,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let answer = plan.run(settings, monitor)?;
         if answer.log_z == f64::NEG_INFINITY {
-            return Err(Error::Model("no state has positive weight: there are no probabilities".into()));
+            return Ok(None);
         }
         if answer.state_bounds.is_empty() && model.d() > 0 {
             return Err(Error::NotApplicable("the memory limit leaves no room for exact marginals".into()));
         }
         let mut place = vec![usize::MAX; model.variables()];
         model.free_variables().into_iter().enumerate().for_each(|(k, i)| place[i] = k);
-        Ok(Laws { model, free: answer.state_bounds, place })
+        Ok(Some(Laws { model, free: answer.state_bounds, place }))
     }
 
     /// The law of variable i of the file.

@@ -10,21 +10,21 @@ const DEAD_ENDS: usize = 200;
 const CLIMBS: usize = 20;
 
 /// Looks for a state of positive weight among those left in `propagator` (which is settled), most likely values first;
-/// `likely` holds one list of probabilities per variable. Gives up after `budget` table entries or when `stop` says so.
+/// `likely` holds one list of probabilities per variable, or nothing. Gives up after `budget` table entries or when `stop` says so.
 pub(super) fn search(
     propagator: &mut Propagator<'_>,
     likely: &[Vec<f64>],
     budget: u64,
     mut stop: impl FnMut() -> bool,
 ) -> Option<Vec<u32>> {
-    let d = likely.len();
+    let d = propagator.variables();
     let root = propagator.trail().len();
     let limit = propagator.work().saturating_add(budget);
     let mut blame = vec![0u32; d];
     let mut dead_ends = DEAD_ENDS;
     loop {
         let mut order: Vec<usize> = (0..d).filter(|&v| propagator.left(v) > 1).collect();
-        let peak = |v: usize| likely[v].iter().fold(0.0f64, |m, &p| m.max(p));
+        let peak = |v: usize| likely.get(v).into_iter().flatten().fold(0.0f64, |m, &p| m.max(p));
         order.sort_by(|&a, &b| blame[b].cmp(&blame[a]).then(peak(b).total_cmp(&peak(a))).then(a.cmp(&b)));
         match descend(propagator, likely, &order, &mut blame, dead_ends, limit, &mut stop) {
             Ending::Found => {
@@ -68,7 +68,7 @@ fn descend(
             at += 1;
         }
         let Some(&v) = order.get(at) else { return Ending::Found };
-        let value = |s: &usize| likely[v].get(*s).copied().unwrap_or(0.0);
+        let value = |s: &usize| likely.get(v).and_then(|law| law.get(*s)).copied().unwrap_or(0.0);
         let Some(best) = propagator.states(v).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.cmp(a)))
         else {
             return Ending::Exhausted;

@@ -33,13 +33,16 @@ impl Tree {
                 }
             },
         );
+        let leaves = upper.nodes.iter().filter(|node| node.is_none()).count();
+        // A leaf without a proof leaves the whole without an upper bound.
+        let is_proved = upper.leaves.len() == leaves;
         let form = Form::Tree(ProofTree { nodes: upper.nodes, leaves: upper.leaves });
         let has_witness = lower.leaves.iter().any(Option::is_some);
         let witness = Witness::Tree(ProofTree { nodes: lower.nodes, leaves: lower.leaves });
         Certificate {
             eps,
             slack: Slack::default(),
-            components: vec![Component { weight: 1.0, form }],
+            components: is_proved.then_some(Component { weight: 1.0, form }).into_iter().collect(),
             witness: has_witness.then_some(witness),
         }
     }
