@@ -64,6 +64,7 @@ suite() {
 rust_tests() {
   step "formatting" scripts/lint.sh format
   step "lints" scripts/lint.sh clippy
+  step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   local crates=(--workspace --exclude zbound-python --exclude zbound-fuzz)
   if cargo nextest --version >/dev/null 2>&1; then
     suite "Rust tests" cargo nextest run --release "${crates[@]}" --no-fail-fast --status-level fail
@@ -78,7 +79,6 @@ python_tests() {
   local python
   python=$(command -v python3.11 || command -v python3 || command -v python) || { skip "Python tests: no python3 found"; return; }
   step "links" scripts/lint.sh links
-  step "documentation" env RUSTDOCFLAGS='-D warnings' cargo doc --release --no-deps --quiet
   if [ ! -d .venv ]; then step "virtual environment" "$python" -m venv .venv; fi
   local bin=.venv/bin
   [ -d "$bin" ] || bin=.venv/Scripts

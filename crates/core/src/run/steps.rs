@@ -1,6 +1,8 @@
 //! The methods that pay for a kind of model, in order.
 
-use super::cost::constants::{BRANCH_SPINS, COMBINED_SPINS, DEFAULT_SECS, QUICK, WORTHWHILE_PASSES};
+use super::cost::constants::{
+    BRANCH_SPINS, COMBINED_SPINS, DEFAULT_SECS, QUICK, STRIP_PASSES, WORTHWHILE_PASSES,
+};
 use super::cost::{self, Estimate};
 use super::shape::{Kind, Shape};
 use crate::settings::{Method, Settings};
@@ -38,10 +40,14 @@ impl<'a> Steps<'a> {
         cost::estimate(method, &self.shape, self.settings).is_some_and(fits)
     }
 
-    /// Whether there is time for little more than mini-buckets.
+    /// Whether there is no time for so many passes of mini-buckets and their proofs.
+    fn is_too_large_for(&self, passes: f64) -> bool {
+        passes * cost::pass_seconds(&self.shape, self.settings.ends().speed()) > self.left
+    }
+
+    /// Whether there is time for little more than the first bounds of one method.
     fn is_large(&self) -> bool {
-        let pass = cost::pass_seconds(&self.shape, self.settings.ends().speed());
-        WORTHWHILE_PASSES * pass > self.left
+        self.is_too_large_for(WORTHWHILE_PASSES)
     }
 
     /// Something of each side within a fraction of a second.
@@ -64,10 +70,15 @@ impl<'a> Steps<'a> {
     pub(super) fn all(&self) -> Vec<Step> {
         let d = self.shape.d;
         let steps = match self.shape.kind {
-            Kind::Sparse if self.is_large() => vec![
+            Kind::Sparse if self.is_too_large_for(STRIP_PASSES) => vec![
                 (true, (Method::Bethe, 0.2)),
                 (true, (Method::Wmb, 0.85)),
                 (true, (Method::MeanField, 1.0)),
+            ],
+            Kind::Sparse if self.is_large() => vec![
+                (true, (Method::Bethe, 0.2)),
+                (true, (Method::MeanField, 0.3)),
+                (true, (Method::Combined, 1.0)),
             ],
             Kind::Sparse => vec![
                 (true, (Method::Bethe, 0.1)),
@@ -147,9 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn large_sparse_models_are_left_to_mini_buckets() {
+    fn large_sparse_models_are_left_to_the_combined_bound_and_larger_ones_to_mini_buckets() {
         let settings = Settings::default().with_time_limit(Some(10.0));
-        let is_large = |d| Steps::new(shape(Kind::Sparse, d), &settings).is_large();
-        assert!(!is_large(1000) && is_large(100_000_000));
+        let is_given = |d, method| {
+            let steps = Steps::new(shape(Kind::Sparse, d), &settings).all();
+            steps.iter().any(|step| step.0 == method && step.1 > 0.5)
+        };
+        assert!(!is_given(1000, Method::Wmb) && is_given(100_000_000, Method::Wmb));
+        assert!(!is_given(1000, Method::Combined) && !is_given(100_000_000, Method::Combined));
     }
 }

@@ -10,6 +10,10 @@ const PROMPT_SECS: f64 = 1.0;
 /// Times longer than there is time that a verification may be expected to take.
 const LATE: f64 = 1.5;
 
+/// Passes are verified once they have taken so many times as long as that, and so many seconds.
+const DUE: f64 = 3.0;
+const DUE_SECS: f64 = 1.0;
+
 impl Run<'_, '_, '_> {
     /// Ends the run: verifies what is best, if there is time for it.
     pub(super) fn finish(&mut self, stop: StopReason, check: &mut Check<'_>) -> StopReason {
@@ -31,6 +35,16 @@ impl Run<'_, '_, '_> {
         stop
     }
 
+    /// Verifies what is best if the passes since the last time took several times as long: on very large models a stage
+    /// takes most of the time there is.
+    pub(super) fn confirm_if_due(&mut self, check: &mut Check<'_>) {
+        let expected = 2.0 * self.verify_secs * self.reached;
+        let since = self.monitor.seconds() - self.confirmed_at;
+        if !self.wishes.is_counted && since > DUE_SECS.max(DUE * expected) {
+            self.confirm(check);
+        }
+    }
+
     /// Verifies what is best and learns how long that takes.
     pub(super) fn confirm(&mut self, check: &mut Check<'_>) {
         let (start, mut entries) = (self.monitor.seconds(), 0.0);
@@ -42,13 +56,12 @@ impl Run<'_, '_, '_> {
                 *confirmed = Some(best.value);
                 self.proved = check(sense, best, &self.found.removals);
                 entries += best.layout.structure.work();
+                let [upper, lower] = self.proved;
+                self.monitor.proved(lower, upper);
             }
         }
-        if entries > 0.0 {
-            let [upper, lower] = self.proved;
-            self.monitor.proved(lower, upper);
-        }
-        let seconds = self.monitor.seconds() - start;
+        self.confirmed_at = self.monitor.seconds();
+        let seconds = self.confirmed_at - start;
         if entries > 1e5 && !self.wishes.is_counted {
             self.verify_secs = seconds / entries;
         }

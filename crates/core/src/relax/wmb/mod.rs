@@ -185,6 +185,9 @@ impl Proofs<'_> {
                 format!("the memory limit allows mini-buckets of {width} variables and no wider")
             }),
             // A sum that comes out as zero has no logarithm to certify.
+            (None, None) if found.stop == Some(StopReason::TimeLimit) => {
+                self.failure.clone().or(Some("the time ended before the first pass did".into()))
+            }
             (None, None) => self.failure.clone().or(Some("no state of positive weight was found".into())),
             _ => self.failure.clone(),
         };

@@ -10,6 +10,7 @@ use super::track::{Best, Layout, Track};
 use crate::certify::{CertifiedBound, Removal};
 use crate::model::FactorModel;
 use crate::observer::Monitor;
+use crate::run::cost::Speed;
 use crate::run::cost::constants::{PASS_SECS, VERIFY_SECS};
 use crate::solution::StopReason;
 use crate::tables::propagate::{Outcome, Propagator};
@@ -35,6 +36,9 @@ const SLOW: f64 = 0.02;
 
 /// Same, when nothing larger is possible.
 const STALLED: f64 = 1e-3;
+
+/// Verification of tables larger than those it was timed on takes so many times as long an entry: they leave the cache.
+const SLOWER: f64 = 2.0;
 
 /// What the user asks of a run.
 pub(super) struct Wishes {
@@ -92,6 +96,8 @@ pub(super) struct Run<'a, 'm, 'o> {
     /// Values that were verified last, upper and lower, and what is proved.
     pub(super) confirmed: [Option<f64>; 2],
     pub(super) proved: [Option<CertifiedBound>; 2],
+    /// Seconds after the start when that was done.
+    pub(super) confirmed_at: f64,
     /// `eps log` of the number of joint states: what log Z has above phi.
     pub(super) entropy: f64,
 }
@@ -101,6 +107,8 @@ pub(super) type Check<'c> = dyn FnMut(Sense, &Best, &[Removal]) -> [Option<Certi
 
 impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
     pub(super) fn new(model: &'a FactorModel, wishes: Wishes, monitor: &'m mut Monitor<'o>) -> Self {
+        // What is counted must not depend on the machine.
+        let speed = if wishes.is_counted { Speed::SHIPPED } else { monitor.deadline().speed() };
         let entropy = wishes.eps * model.cardinalities().iter().map(|&k| f64::from(k).ln()).sum::<f64>();
         Run {
             model,
@@ -109,14 +117,15 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             left: Vec::new(),
             has_zeros: false,
             found: Found::default(),
-            pass_secs: PASS_SECS,
-            verify_secs: VERIFY_SECS,
+            pass_secs: speed.table_seconds(PASS_SECS),
+            verify_secs: speed.table_seconds(VERIFY_SECS),
             until: f64::INFINITY,
             boxes: None,
             costs: None,
             reached: 0.0,
             confirmed: [None; 2],
             proved: [None; 2],
+            confirmed_at: 0.0,
             entropy,
         }
     }
@@ -147,7 +156,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let mut costs = None;
         for (k, candidate) in candidates.iter().enumerate() {
             let passes = if self.wishes.ibound.is_some() { MOST_PASSES } else { FIRST_PASSES };
-            let gap = match self.stage(candidate, target, passes, propagator) {
+            let gap = match self.stage(candidate, target, passes, propagator, check) {
                 Ok(gap) => gap,
                 Err(stop) => {
                     return self.finish(stop, check);
@@ -173,7 +182,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             let again = (target < self.reached && self.wishes.ibound.is_none()).then_some(self.reached);
             let Some(next) = self.next_target(target.max(self.reached)).or(again) else { break };
             target = next;
-            match self.stage(&order, target, MOST_PASSES, propagator) {
+            match self.stage(&order, target, MOST_PASSES, propagator, check) {
                 Ok(_) => self.confirm(check),
                 Err(stop) => return self.finish(stop, check),
             }
@@ -183,7 +192,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             seed = seed.wrapping_add(1);
             order = self.orders(limit, seed).swap_remove(0);
             self.costs = None;
-            if let Err(stop) = self.stage(&order, target, MOST_PASSES, propagator) {
+            if let Err(stop) = self.stage(&order, target, MOST_PASSES, propagator, check) {
                 return self.finish(stop, check);
             }
             if self.is_done() || seed > self.wishes.seed + 4 {
@@ -227,6 +236,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         target: f64,
         passes: usize,
         propagator: &mut Propagator<'_>,
+        check: &mut Check<'_>,
     ) -> Result<f64, StopReason> {
         let sizes = self.model.cardinalities();
         let order = orders::open_first(order, &self.left);
@@ -237,7 +247,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let layout = Arc::new(Layout { model, structure, allowed: None });
         // The verification of this stage must still find time.
         self.reached = layout.structure.work();
-        let reserve = 2.0 * self.verify_secs * self.reached;
+        let is_timed = self.confirmed.iter().any(Option::is_some);
+        let reserve = 2.0 * if is_timed { SLOWER } else { 1.0 } * self.verify_secs * self.reached;
         let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
         self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
@@ -260,6 +271,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             if self.is_done() {
                 break;
             }
+            self.confirm_if_due(check);
             let after = self.found.lower.as_ref().map_or(before, |b| b.value);
             let gain = upper.gain + if after > before { after - before } else { 0.0 };
             let value = upper.best.as_ref().map_or(0.0, |b| b.value);

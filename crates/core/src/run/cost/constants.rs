@@ -74,8 +74,9 @@ pub(crate) const VERIFY_SECS: f64 = 5e-8;
 /// Seconds per table entry of a sweep of mean-field blocks, and of its proof.
 pub(crate) const ENTRY_SECS: f64 = 1.5e-8;
 pub(crate) const PROOF_SECS: f64 = 4e-7;
-/// Entries of mini-buckets with small tables per entry of the model's own tables.
-pub(crate) const SMALL_TABLES: f64 = 4.0;
+/// Entries of mini-buckets with small tables per entry of the model's own tables, and at least per variable (grids and
+/// 3-regular graphs of 10^5 spins).
+pub(crate) const SMALL_TABLES: (f64, f64) = (4.0, 250.0);
 
 // How `auto` and the queries spend their time.
 
@@ -135,6 +136,8 @@ pub(crate) const MOST_PARTS: usize = 64;
 pub(crate) const LARGEST_PART: f64 = 0.9;
 /// Spins up to which the quantum bound of a dense model takes a tenth of a second.
 pub(crate) const QUICK_SPINS: usize = 300;
-/// Passes of mini-buckets that are worth more than any other method's first bound: a sparse model that leaves time for
-/// fewer is given to them alone (10^5 spins: half a second a pass).
-pub(crate) const WORTHWHILE_PASSES: f64 = 20.0;
+/// Passes of mini-buckets below which a sparse model leaves no time for trials: the combined bound, which begins with
+/// them, is given what there is (10^5 spins: one or two seconds a pass and its proof); and below which there is none for
+/// its strips either.
+pub(crate) const WORTHWHILE_PASSES: f64 = 10.0;
+pub(crate) const STRIP_PASSES: f64 = 3.0;

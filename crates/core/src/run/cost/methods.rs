@@ -68,5 +68,7 @@ fn combined_seconds(shape: &Shape, speed: Speed) -> f64 {
 
 /// One pass of mini-buckets with small tables and its verification, both sides.
 pub(crate) fn pass_seconds(shape: &Shape, speed: Speed) -> f64 {
-    speed.table_seconds(2.0 * (c::PASS_SECS + c::VERIFY_SECS) * c::SMALL_TABLES * shape.entries)
+    let (per_entry, per_variable) = c::SMALL_TABLES;
+    let entries = (per_entry * shape.entries).max(per_variable * shape.d as f64);
+    speed.table_seconds(2.0 * (c::PASS_SECS + c::VERIFY_SECS) * entries)
 }
