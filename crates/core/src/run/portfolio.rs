@@ -101,7 +101,7 @@ pub(super) fn run(
             job.announce(&portfolio.summary, &portfolio.results, &[], observer)?;
         }
     }
-    let mut round = steps.all();
+    let mut round = steps.all(|method| portfolio.is_open(method));
     while !round.is_empty() && !portfolio.is_done(job, &ends, observer) {
         // A gap to stop at is looked at between methods.
         let has_target = job.request.target_gap.is_some();
@@ -200,6 +200,11 @@ impl Portfolio {
             || ends.stop().is_some()
             || little
             || self.is_closed(job.request.target_gap)
+    }
+
+    /// Whether time stopped a method.
+    fn is_open(&self, method: Method) -> bool {
+        self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
     /// Another round, with all that is left, for the methods that only time stopped: of those, the ones with the best sides.

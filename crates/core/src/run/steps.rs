@@ -66,8 +66,8 @@ impl<'a> Steps<'a> {
 
     /// The methods that pay, in order. Where one gains most from time for models of this kind it comes last and gets more than half
     /// of it, so that `auto` with twice the time is not behind that method alone. Elsewhere there is time left, which goes to those
-    /// that had the best sides after a trial.
-    pub(super) fn all(&self) -> Vec<Step> {
+    /// that had the best sides after a trial. `is_open` says of a quick method whether more time could help it.
+    pub(super) fn all(&self, is_open: impl Fn(Method) -> bool) -> Vec<Step> {
         let d = self.shape.d;
         let steps = match self.shape.kind {
             Kind::Sparse if self.is_too_large_for(STRIP_PASSES) => vec![
@@ -118,10 +118,11 @@ impl<'a> Steps<'a> {
                 (true, (Method::Quantum, 0.7)),
                 (true, (Method::Trw, 1.0)),
             ],
+            // Mini-buckets have one rival, a good product of blocks below.
             Kind::Tables => vec![
-                (true, (Method::MeanField, 0.08)),
                 (self.ends_within(Method::Quantum, 0.2 * self.left), (Method::Quantum, 0.2)),
-                (true, (Method::Wmb, TRIAL)),
+                (is_open(Method::MeanField), (Method::MeanField, 0.2)),
+                (true, (Method::Wmb, 1.0)),
             ],
         };
         steps.into_iter().filter(|(pays, _)| *pays).map(|(_, step)| step).collect()
@@ -143,7 +144,7 @@ mod tests {
             let settings = Settings::default().with_time_limit(Some(limit));
             for kind in [Kind::Sparse, Kind::Dense, Kind::Tables] {
                 for d in [5, 50, 200, 1000, 10_000, 1_000_000] {
-                    let steps = Steps::new(shape(kind, d), &settings).all();
+                    let steps = Steps::new(shape(kind, d), &settings).all(|_| true);
                     let mut left = 1.0;
                     let mut most: f64 = 0.0;
                     for (_, share) in &steps {
@@ -161,7 +162,7 @@ mod tests {
     fn large_sparse_models_are_left_to_the_combined_bound_and_larger_ones_to_mini_buckets() {
         let settings = Settings::default().with_time_limit(Some(10.0));
         let is_given = |d, method| {
-            let steps = Steps::new(shape(Kind::Sparse, d), &settings).all();
+            let steps = Steps::new(shape(Kind::Sparse, d), &settings).all(|_| true);
             steps.iter().any(|step| step.0 == method && step.1 > 0.5)
         };
         assert!(!is_given(1000, Method::Wmb) && is_given(100_000_000, Method::Wmb));

@@ -73,9 +73,14 @@ fn products(
     let stop = wide.run(starts);
     let ended = if wide.converged { StopReason::Converged } else { StopReason::MaxIterations };
     let best = wide.best.take();
+    // With more time there would be more blocks.
+    let stop = stop.or(wide.is_hurried.then_some(StopReason::TimeLimit));
     solution.iterations += monitor.iterations;
     let mut trace = monitor.trace;
-    let Some(best) = best else { return trace };
+    let Some(best) = best else {
+        solution.stop = stop.unwrap_or(solution.stop);
+        return trace;
+    };
     solution.stop = stop.unwrap_or(ended);
     let may_go_on = matches!(stop, None | Some(StopReason::TimeLimit)) && best.blocks.len() > 1;
     if !(may_go_on && could_win(solution, tables, eps, &best)) {
@@ -97,6 +102,8 @@ fn products(
         let (means, value) = (means_of(tables, &mixture.marginals), mixture.value - entropy(tables, eps));
         take(solution, tables, eps, mixture.witness, value, means);
     }
+    // Every mixture leaves room for finer ones.
+    solution.stop = monitor.interrupted().unwrap_or(solution.stop);
     solution.iterations += monitor.iterations;
     trace.append(&mut monitor.trace);
     offer(solution, tables, eps, best);

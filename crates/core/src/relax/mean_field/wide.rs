@@ -80,6 +80,8 @@ pub(super) struct Wide<'a, 'm, 'o> {
     pub(super) best: Option<Best>,
     /// Whether the last ascent of the best partition ended by itself.
     pub(super) converged: bool,
+    /// Whether blocks were left out whose proof would not end in time.
+    pub(super) is_hurried: bool,
 }
 
 impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
@@ -91,7 +93,18 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
     ) -> Self {
         let work = if settings.ends().is_limited() { TIMED_WORK } else { WORK };
         let most_entries = proof_entries(monitor.seconds_left());
-        Wide { tables, eps, settings, monitor, work, most_entries, pace: 1.0, best: None, converged: false }
+        Wide {
+            tables,
+            eps,
+            settings,
+            monitor,
+            work,
+            most_entries,
+            pace: 1.0,
+            best: None,
+            converged: false,
+            is_hurried: false,
+        }
     }
 
     /// Rounds of growing tables; says why they ended if the clock did it.
@@ -152,6 +165,7 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
                 None => ascent.insert(Ascent::new(self.tables, self.eps, partition, start)),
             };
             if ascent.proof_cost() as f64 * self.pace > self.most_entries {
+                self.is_hurried = self.settings.ends().is_limited();
                 return None;
             }
             let (begun, before) = (Instant::now(), self.work);
