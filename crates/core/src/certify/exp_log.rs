@@ -62,20 +62,37 @@ pub(super) fn exp(x: f64) -> Interval {
     Interval { lo: scale(lo).next_down().max(0.0), hi: scale(hi).next_up() }
 }
 
+/// Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// Numbers that [`exp_near_all`] works on side by side.
+const LANES: usize = 8;
+
 /// `exp(x)` with a relative error below 8u = 2^-50 for x <= 700; 0 below -700, where the absolute error is below 1e-304.
 ///
 /// The arithmetic is that of [`exp`], whose error it shares; powers of two are put together bit by bit.
 pub(crate) fn exp_near(x: f64) -> f64 {
-    // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    if !(x > -700.0) {
-        return if x.is_nan() { x } else { 0.0 };
-    }
-    let x = if x < 700.0 { x } else { 700.0 };
-    let k = (x * std::f64::consts::LOG2_E + ROUND) - ROUND;
-    let t = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let inside = if x > -700.0 { x } else { -700.0 };
+    let inside = if inside < 700.0 { inside } else { 700.0 };
+    let shifted = inside * std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let t = (inside - k * LN2_HIGH) - k * LN2_LOW;
     let y = INVERSE_FACTORIALS.iter().fold(0.0, |sum, c| sum * t + c);
-    y * f64::from_bits(((k as i64 + 1023) as u64) << 52)
+    // The whole number k stands in the low bits of `shifted`.
+    let scale = f64::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(1023) << 52);
+    let outside = if x.is_nan() { x } else { 0.0 };
+    if x > -700.0 { y * scale } else { outside }
+}
+
+/// [`exp_near`] of every entry, in place: without branches, so that several are worked on at a time.
+pub(crate) fn exp_near_all(values: &mut [f64]) {
+    let mut chunks = values.chunks_exact_mut(LANES);
+    for chunk in &mut chunks {
+        let lanes: &mut [f64; LANES] =
+            chunk.try_into().unwrap_or_else(|_| unreachable!("chunks are of that length"));
+        *lanes = lanes.map(exp_near);
+    }
+    chunks.into_remainder().iter_mut().for_each(|x| *x = exp_near(*x));
 }
 
 /// Encloses `log(x)`: any guess y of `log m`, `x = m 2^e`, is corrected by the enclosure of `exp(y)` through
@@ -134,6 +151,22 @@ mod tests {
             }
             x += 0.377;
         }
+    }
+
+    #[test]
+    fn many_exponentials_are_those_of_one_at_a_time() {
+        let mut values: Vec<f64> = (0..4000).map(|k| 0.37 * f64::from(k) - 750.0).collect();
+        values.extend([f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -0.0, 0.0, -700.0, 700.0, 5e-324]);
+        let single: Vec<u64> = values.iter().map(|x| exp_near(*x).to_bits()).collect();
+        for (x, y) in values.iter().zip(&single).filter(|(x, _)| **x > -700.0 && **x <= 700.0) {
+            let (near, proved) = (f64::from_bits(*y), exp(*x));
+            let slack = near * f64::powi(2.0, -49);
+            assert!(proved.lo - slack <= near && near <= proved.hi + slack, "{x}");
+        }
+        assert_eq!(f64::from_bits(single[4000]), 0.0);
+        assert!(f64::from_bits(single[4002]).is_nan());
+        exp_near_all(&mut values);
+        assert!(values.iter().zip(&single).all(|(x, y)| x.to_bits() == *y));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::domain::Domains;
 use super::soft::{Rule, Soft};
 use super::table::{Table, View, magnitude, sum_by_blocks, sum_roundings};
 use crate::certify::defect::ExactSum;
-use crate::certify::exp_log::exp_near;
+use crate::certify::exp_log::exp_near_all;
 use crate::certify::interval::Interval;
 use crate::error::{Error, Result};
 
@@ -134,8 +134,8 @@ impl<'a> Law<'a> {
             });
             error += f64::EPSILON * (sum_roundings(views.len()) + 3.0) * size;
             let mut soft = Soft::default();
-            let sent = theta.chunks_exact(sizes[0]).map(|states| soft.value(states, Rule::Soft(eps)));
-            let mut values: Vec<f64> = sent.collect();
+            let mut values: Vec<f64> = Vec::with_capacity(theta.len() / sizes[0]);
+            soft.values(&theta, sizes[0], Rule::Soft(eps), &mut values);
             let top = values.iter().fold(f64::NEG_INFINITY, |m, v| if *v > m { *v } else { m });
             if top == f64::NEG_INFINITY {
                 return Err(Error::Certificate("a block has no state of positive weight".into()));
@@ -205,9 +205,13 @@ impl<'a> Law<'a> {
             *slot = if *v > *slot { *v } else { *slot };
         }
         let mut sums = vec![0.0; length];
-        for (v, &k) in belief.values.iter().zip(&at).filter(|(v, _)| **v != f64::NEG_INFINITY) {
-            sums[k as usize] += exp_near((v - top[k as usize]) / eps);
-        }
+        // Where even the largest is zero the exponent is no number: it counts as zero.
+        let exponent = |(v, &k): (&f64, &u32)| {
+            if *v == f64::NEG_INFINITY { *v } else { (v - top[k as usize]) / eps }
+        };
+        let mut exponentials: Vec<f64> = belief.values.iter().zip(&at).map(exponent).collect();
+        exp_near_all(&mut exponentials);
+        exponentials.iter().zip(&at).for_each(|(e, &k)| sums[k as usize] += e);
         let mut soft = Soft::default();
         let value = |(m, s): (f64, f64)| if s == 0.0 { m } else { m + eps * soft.log(s) };
         let values: Vec<f64> = top.into_iter().zip(sums).map(value).collect();

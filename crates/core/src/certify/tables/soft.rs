@@ -10,7 +10,7 @@
 //!
 //! Together less than `2u (|W| (3q + 32) + M) + 2 |W| r^2`.
 
-use crate::certify::exp_log::exp_near;
+use crate::certify::exp_log::{exp_near, exp_near_all};
 
 /// How a variable is summed out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,27 +27,76 @@ pub(super) enum Rule {
 #[derive(Default)]
 pub(super) struct Soft {
     worst_correction: f64,
+    /// By run of states: the entry that dominates, the sum of exponentials, a guess of its logarithm and the exponential of that.
+    tops: Vec<f64>,
+    sums: Vec<f64>,
+    guesses: Vec<f64>,
+    back: Vec<f64>,
+    exponentials: Vec<f64>,
 }
 
 impl Soft {
-    /// The value; `-inf` when every entry is (W > 0) or any is (W < 0).
-    pub(super) fn value(&mut self, theta: &[f64], rule: Rule) -> f64 {
-        if let [one] = theta {
-            return *one;
-        }
-        let largest = || theta.iter().fold(f64::NEG_INFINITY, |m, v| if *v > m { *v } else { m });
-        let least = || theta.iter().fold(f64::INFINITY, |m, v| if *v < m { *v } else { m });
-        let (w, m) = match rule {
-            Rule::Max => return largest(),
-            Rule::Min => return least(),
-            Rule::Soft(w) if w > 0.0 => (w, largest()),
-            Rule::Soft(w) => (w, least()),
+    /// Appends the value of every run of `q` entries: `-inf` when every entry is (W > 0) or any is (W < 0).
+    pub(super) fn values(&mut self, theta: &[f64], q: usize, rule: Rule, out: &mut Vec<f64>) {
+        let runs = theta.chunks_exact(q);
+        let largest = |run: &[f64]| run.iter().fold(f64::NEG_INFINITY, |m, v| if *v > m { *v } else { m });
+        let least = |run: &[f64]| run.iter().fold(f64::INFINITY, |m, v| if *v < m { *v } else { m });
+        let w = match rule {
+            _ if q == 1 => return out.extend_from_slice(theta),
+            Rule::Max => return out.extend(runs.map(largest)),
+            Rule::Min => return out.extend(runs.map(least)),
+            Rule::Soft(w) => w,
         };
-        if m == f64::NEG_INFINITY {
-            return m;
+        self.tops.clear();
+        if w > 0.0 {
+            self.tops.extend(runs.map(largest));
+        } else {
+            self.tops.extend(runs.map(least));
         }
-        let sum = theta.iter().fold(0.0, |s, v| s + exp_near((v - m) / w));
-        m + w * self.log(sum)
+        self.sum(theta, q, w);
+        self.guess(q);
+        let corrected = self.sums.iter().zip(&self.guesses).zip(&self.back).zip(&self.tops);
+        for (((sum, guess), back), &top) in corrected {
+            let correction = (sum - back) / back;
+            // A guess that is no number must not be lost in the comparison.
+            if !(correction.abs() <= self.worst_correction) {
+                self.worst_correction = correction.abs();
+            }
+            out.push(if top == f64::NEG_INFINITY { top } else { top + w * (guess + correction) });
+        }
+    }
+
+    /// Sums of exponentials, relative to `tops`; whatever, but a number of at least one, where that is `-inf`.
+    fn sum(&mut self, theta: &[f64], q: usize, w: f64) {
+        let exponent = |v: f64, m: f64| if m == f64::NEG_INFINITY { 0.0 } else { (v - m) / w };
+        self.exponentials.clear();
+        self.sums.clear();
+        if q == 2 {
+            // The entry that dominates counts as one.
+            let others = theta.chunks_exact(2).zip(&self.tops);
+            let other = |(run, m): (&[f64], &f64)| exponent(if run[0] == *m { run[1] } else { run[0] }, *m);
+            self.exponentials.extend(others.map(other));
+            exp_near_all(&mut self.exponentials);
+            self.sums.extend(self.exponentials.iter().map(|e| 1.0 + e));
+        } else {
+            for (run, &m) in theta.chunks_exact(q).zip(&self.tops) {
+                self.exponentials.extend(run.iter().map(|v| exponent(*v, m)));
+            }
+            exp_near_all(&mut self.exponentials);
+            self.sums.extend(self.exponentials.chunks_exact(q).map(|run| run.iter().sum::<f64>()));
+        }
+    }
+
+    /// Guesses of the logarithms of all sums, and their exponentials.
+    fn guess(&mut self, q: usize) {
+        self.guesses.clear();
+        if q == 2 {
+            self.guesses.extend(self.sums.iter().map(|s| log_up_to_two(*s)));
+        } else {
+            self.guesses.extend(self.sums.iter().map(|s| libm::log(*s)));
+        }
+        self.back.clone_from(&self.guesses);
+        exp_near_all(&mut self.back);
     }
 
     /// `log s` for s >= 1.
@@ -73,5 +122,74 @@ impl Soft {
             return f64::INFINITY;
         }
         f64::EPSILON * (w * (3.0 * q as f64 + 32.0) + magnitude) + 2.0 * w * r * r
+    }
+}
+
+/// About `log s` for s from 1 to 2, to 1e-12: `2 artanh z` with `z = (s - 1)/(s + 1)` at most 1/3, by its power series.
+fn log_up_to_two(s: f64) -> f64 {
+    /// `1/(2k + 1)` for k = 10 down to 0.
+    const COEFFICIENTS: [f64; 11] = [
+        1.0 / 21.0,
+        1.0 / 19.0,
+        1.0 / 17.0,
+        1.0 / 15.0,
+        1.0 / 13.0,
+        1.0 / 11.0,
+        1.0 / 9.0,
+        1.0 / 7.0,
+        1.0 / 5.0,
+        1.0 / 3.0,
+        1.0,
+    ];
+    let z = (s - 1.0) / (s + 1.0);
+    let square = z * z;
+    2.0 * z * COEFFICIENTS.iter().fold(0.0, |sum, c| sum * square + c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `W log sum exp(theta/W)` one step at a time.
+    fn slowly(theta: &[f64], w: f64) -> f64 {
+        let m = theta
+            .iter()
+            .fold(-w.signum() * f64::INFINITY, |m, v| if w > 0.0 { m.max(*v) } else { m.min(*v) });
+        if m == f64::NEG_INFINITY {
+            return m;
+        }
+        m + w * theta.iter().map(|v| ((v - m) / w).exp()).sum::<f64>().ln()
+    }
+
+    #[test]
+    fn values_are_within_their_error_for_weights_of_either_sign() {
+        for q in 1..6 {
+            for w in [1.0, 0.3, -0.7, 1e-3, -1e3, 40.0] {
+                let theta: Vec<f64> = (0..q * 37)
+                    .map(|k| if k % 11 == 5 { f64::NEG_INFINITY } else { 3.0 * (k as f64 * 1.7).sin() })
+                    .collect();
+                let (mut soft, mut out) = (Soft::default(), Vec::new());
+                soft.values(&theta, q, Rule::Soft(w), &mut out);
+                let error = soft.error_up(q, Rule::Soft(w), 3.0);
+                assert!(error < 1e-10 * w.abs().max(1.0), "{error}");
+                for (run, value) in theta.chunks_exact(q).zip(&out) {
+                    let expected = if q == 1 { run[0] } else { slowly(run, w) };
+                    let off = if *value == expected { 0.0 } else { (value - expected).abs() };
+                    assert!(off <= error + 1e-12 * (1.0 + w.abs()), "{q} {w}: {run:?} {value} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_without_weight_leaves_the_other() {
+        let zero = f64::NEG_INFINITY;
+        let (mut soft, mut out) = (Soft::default(), Vec::new());
+        soft.values(&[zero, 1.5, zero, zero, 2.0, zero], 2, Rule::Soft(0.5), &mut out);
+        assert_eq!(out, [1.5, zero, 2.0]);
+        out.clear();
+        soft.values(&[zero, 1.5, zero, zero], 2, Rule::Soft(-0.5), &mut out);
+        assert_eq!(out, [zero, zero]);
+        assert!(soft.error_up(2, Rule::Soft(-0.5), 2.0).is_finite());
     }
 }

@@ -168,7 +168,7 @@ fn send(
     let mut soft = Soft::default();
     let mut values: Vec<f64> = Vec::with_capacity(sizes[1..].iter().product());
     sum_by_blocks(&sizes, &views, |theta| {
-        values.extend(theta.chunks_exact(sizes[0]).map(|states| soft.value(states, rule)));
+        soft.values(theta, sizes[0], rule, &mut values);
         true
     });
     drop(views);
