@@ -11,6 +11,9 @@ const PATIENCE_SECS: f64 = 60.0;
 /// Passes that a new stage must have time for.
 const WORTHWHILE_PASSES: f64 = 5.0;
 
+/// Growth of the next stage from which on this one is a preliminary.
+const PRELIMINARY: f64 = 4.0;
+
 /// Growth of the tables from one stage to the next.
 pub(super) const GROWTH: f64 = 8.0;
 
@@ -32,13 +35,34 @@ impl Run<'_, '_, '_> {
         if limit.is_finite() { limit } else { patience.max(0.0) }
     }
 
+    /// Whether both sides are worked on at the same time.
+    pub(super) fn are_at_once(&self) -> bool {
+        self.wishes.threads > 1 && !self.wishes.upper_alone
+    }
+
+    /// How many verifications come one after another.
+    pub(super) fn verifications(&self) -> f64 {
+        if self.wishes.upper_alone || self.are_at_once() { 1.0 } else { 2.0 }
+    }
+
+    /// Seconds per unit of work of a stage of no more passes than are worthwhile, and of its verification.
+    fn stage_secs(&self) -> f64 {
+        // Boxes come after the other side whatever the number of threads.
+        let rounds = if self.has_zeros && !self.wishes.upper_alone { 2.0 } else { self.verifications() };
+        rounds * WORTHWHILE_PASSES * self.pass_secs + self.verifications() * self.verify_secs
+    }
+
+    /// Whether much larger tables can come next: then few passes tell where they gain.
+    pub(super) fn is_preliminary(&self, target: f64) -> bool {
+        self.next_target(target).is_some_and(|next| next >= PRELIMINARY * target)
+    }
+
     /// About how large single tables may become in the end.
     pub(super) fn final_limit(&self) -> f64 {
         if let Some(width) = self.wishes.ibound {
             return (width.min(60) as f64 + 1.0).exp2();
         }
-        let affordable =
-            0.5 * self.seconds_left() / (2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs));
+        let affordable = 0.5 * self.seconds_left() / self.stage_secs();
         let memory = MEMORY_SHARE * self.wishes.memory / (2.0 * MESSAGE_BYTES);
         // A few large tables take most of what there is.
         (32.0 * affordable.min(memory) / self.model.d().max(1) as f64).max(16.0)
@@ -49,8 +73,7 @@ impl Run<'_, '_, '_> {
         if self.wishes.ibound.is_some() {
             return None;
         }
-        let per_entry = 2.0 * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs);
-        let affordable = 0.8 * self.seconds_left() / per_entry;
+        let affordable = 0.8 * self.seconds_left() / self.stage_secs();
         let next = (target * GROWTH).min(affordable);
         (next >= 1.5 * target).then_some(next)
     }

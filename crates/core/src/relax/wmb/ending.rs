@@ -1,7 +1,7 @@
 //! Verifying what is best, during a run and at its end.
 
-use super::side::Sense;
 use super::solve::{Check, Run};
+use super::track::Best;
 use crate::solution::StopReason;
 
 /// Seconds that a verification may take after a cancellation, or after the limit.
@@ -23,7 +23,8 @@ impl Run<'_, '_, '_> {
                 .filter(|best| *confirmed != Some(best.value))
                 .map(|best| best.layout.structure.work())
         });
-        let seconds = news.sum::<f64>() * self.verify_secs;
+        let seconds =
+            if self.are_at_once() { news.fold(0.0, f64::max) } else { news.sum::<f64>() } * self.verify_secs;
         let is_proved = self.confirmed.iter().any(Option::is_some);
         let left = self.monitor.seconds_left().filter(|_| is_proved && !self.wishes.is_counted);
         let is_late = left.is_some_and(|left| seconds > LATE * left.max(0.0) + PROMPT_SECS);
@@ -38,7 +39,7 @@ impl Run<'_, '_, '_> {
     /// Verifies what is best if the passes since the last time took several times as long: on very large models a stage
     /// takes most of the time there is.
     pub(super) fn confirm_if_due(&mut self, check: &mut Check<'_>) {
-        let expected = 2.0 * self.verify_secs * self.reached;
+        let expected = self.verifications() * self.verify_secs * self.reached;
         let since = self.monitor.seconds() - self.confirmed_at;
         if !self.wishes.is_counted && since > DUE_SECS.max(DUE * expected) {
             self.confirm(check);
@@ -47,21 +48,26 @@ impl Run<'_, '_, '_> {
 
     /// Verifies what is best and learns how long that takes.
     pub(super) fn confirm(&mut self, check: &mut Check<'_>) {
-        let (start, mut entries) = (self.monitor.seconds(), 0.0);
-        let sides = [(Sense::Upper, &self.found.upper), (Sense::Lower, &self.found.lower)];
-        for ((sense, best), confirmed) in sides.into_iter().zip(&mut self.confirmed) {
-            if let Some(best) = best
-                && *confirmed != Some(best.value)
-            {
+        let start = self.monitor.seconds();
+        let sides = [&self.found.upper, &self.found.lower].into_iter().zip(&mut self.confirmed);
+        let news: Vec<Option<&Best>> = sides
+            .map(|(best, confirmed)| {
+                let best = best.as_ref().filter(|best| *confirmed != Some(best.value))?;
                 *confirmed = Some(best.value);
-                self.proved = check(sense, best, &self.found.removals);
-                entries += best.layout.structure.work();
-                let [upper, lower] = self.proved;
-                self.monitor.proved(lower, upper);
-            }
+                Some(best)
+            })
+            .collect();
+        let work: Vec<f64> = news.iter().flatten().map(|best| best.layout.structure.work()).collect();
+        if !work.is_empty() {
+            self.proved = check([news[0], news[1]], &self.found.removals);
+            let [upper, lower] = self.proved;
+            self.monitor.proved(lower, upper);
         }
         self.confirmed_at = self.monitor.seconds();
         let seconds = self.confirmed_at - start;
+        // Two sides at once take as long as the larger.
+        let entries: f64 =
+            if self.are_at_once() { work.iter().fold(0.0, |m, w| m.max(*w)) } else { work.iter().sum() };
         if entries > 1e5 && !self.wishes.is_counted {
             self.verify_secs = seconds / entries;
         }

@@ -28,10 +28,10 @@ mod solve;
 mod structure;
 mod track;
 
-use self::side::Sense;
 use self::solve::{Found, Run, Wishes};
 use self::track::Best;
 use super::TableBound;
+use crate::aside::Aside;
 use crate::certify::{
     Certificate, CertifiedBound, Component, Form, Removal, Slack, WeightedElimination, Witness,
 };
@@ -74,9 +74,10 @@ impl TableBound for Wmb {
         settings.validate()?;
         let mut monitor = Monitor::new(settings, usize::MAX, observer);
         let wishes = Wishes::new(eps, settings);
-        let mut proofs = Proofs { tables, eps, upper: None, lower: None, failure: None };
-        let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
-            proofs.offer(sense, best, removals);
+        let mut proofs =
+            Proofs { tables, eps, threads: settings.threads, upper: None, lower: None, failure: None };
+        let found = Run::new(tables, wishes, &mut monitor).run(&mut |news, removals| {
+            proofs.offer(news, removals);
             [proofs.upper.as_ref().map(|(bound, _)| *bound), proofs.lower.as_ref().map(|(bound, _)| *bound)]
         });
         proofs.offer_state(&found);
@@ -110,59 +111,84 @@ pub(crate) fn upper_alone(
 ) -> StopReason {
     let mut monitor = Monitor::new(settings, usize::MAX, observer);
     let wishes = Wishes { upper_alone: true, ..Wishes::new(eps, settings) };
-    let found = Run::new(tables, wishes, &mut monitor).run(&mut |sense, best, removals| {
-        if sense == Sense::Lower {
-            return [None; 2];
-        }
-        let layout = &best.layout;
-        [offer(proof::elimination(removals, &layout.model, &layout.structure, &best.parameters)), None]
+    let found = Run::new(tables, wishes, &mut monitor).run(&mut |[above, _], removals| {
+        let Some(best) = above else { return [None; 2] };
+        [offer(elimination(best, removals)), None]
     });
     found.stop.unwrap_or(StopReason::Converged)
+}
+
+/// What proves the best of a side.
+fn elimination(best: &Best, removals: &[Removal]) -> WeightedElimination {
+    proof::elimination(removals, &best.layout.model, &best.layout.structure, &best.parameters)
 }
 
 /// The best verified proofs so far.
 struct Proofs<'a> {
     tables: &'a FactorModel,
     eps: f64,
+    threads: usize,
     upper: Option<(CertifiedBound, Component)>,
     lower: Option<(CertifiedBound, Witness)>,
     failure: Option<String>,
 }
 
 impl Proofs<'_> {
-    /// Verifies the best of a side and keeps it if it is better than what is proved.
-    fn offer(&mut self, sense: Sense, best: &Best, removals: &[Removal]) {
-        let layout = &best.layout;
-        // A box says itself which states are summed over.
-        let removals = if layout.allowed.is_some() { &[] } else { removals };
-        let elimination = proof::elimination(removals, &layout.model, &layout.structure, &best.parameters);
-        match sense {
-            Sense::Upper => {
-                let component = Component { weight: 1.0, form: Form::Tables(elimination) };
-                let mut certificate = self.certificate(vec![component], None);
-                match certificate.verify_tables(self.tables) {
-                    Ok(bound) if self.upper.as_ref().is_none_or(|(old, _)| bound.phi() < old.phi()) => {
-                        self.upper = certificate.components.pop().map(|component| (bound, component));
-                    }
-                    Ok(_) => {}
-                    Err(error) => self.failure = Some(error.to_string()),
-                }
-            }
-            Sense::Lower => {
-                self.offer_witness(Witness::Tables { elimination, allowed: layout.allowed.clone() })
-            }
+    /// Verifies what is new, both sides at once if there are threads for it, and keeps what is better than what is proved.
+    fn offer(&mut self, [above, below]: [Option<&Best>; 2], removals: &[Removal]) {
+        let tables = self.tables;
+        let upper = above.map(|best| {
+            let component = Component { weight: 1.0, form: Form::Tables(elimination(best, removals)) };
+            self.certificate(vec![component], None)
+        });
+        let lower = below.map(|best| {
+            // A box says itself which states are summed over.
+            let allowed = best.layout.allowed.clone();
+            let removals = if allowed.is_some() { &[] } else { removals };
+            let witness = Witness::Tables { elimination: elimination(best, removals), allowed };
+            self.certificate(Vec::new(), Some(witness))
+        });
+        let prove_upper = || upper.as_ref().map(|certificate| certificate.verify_tables(tables));
+        let prove_lower = || lower.as_ref().map(|certificate| certificate.verify_lower_tables(tables));
+        let (above, below) = if self.threads > 1 && upper.is_some() && lower.is_some() {
+            std::thread::scope(|scope| {
+                let beside = Aside::begin(scope, prove_lower);
+                (prove_upper(), beside.end(|| ()))
+            })
+        } else {
+            (prove_upper(), prove_lower())
+        };
+        if let (Some(answer), Some(certificate)) = (above, upper) {
+            self.keep_upper(answer, certificate);
+        }
+        if let (Some(answer), Some(certificate)) = (below, lower) {
+            self.keep_lower(answer, certificate);
         }
     }
 
-    fn offer_witness(&mut self, witness: Witness) {
-        let certificate = self.certificate(Vec::new(), Some(witness));
-        match certificate.verify_lower_tables(self.tables) {
+    fn keep_upper(&mut self, answer: Result<CertifiedBound>, mut certificate: Certificate) {
+        match answer {
+            Ok(bound) if self.upper.as_ref().is_none_or(|(old, _)| bound.phi() < old.phi()) => {
+                self.upper = certificate.components.pop().map(|component| (bound, component));
+            }
+            Ok(_) => {}
+            Err(error) => self.failure = Some(error.to_string()),
+        }
+    }
+
+    fn keep_lower(&mut self, answer: Result<CertifiedBound>, certificate: Certificate) {
+        match answer {
             Ok(bound) if self.lower.as_ref().is_none_or(|(old, _)| bound.phi() > old.phi()) => {
                 self.lower = certificate.witness.map(|witness| (bound, witness));
             }
             Ok(_) => {}
             Err(error) => self.failure = Some(error.to_string()),
         }
+    }
+
+    fn offer_witness(&mut self, witness: Witness) {
+        let certificate = self.certificate(Vec::new(), Some(witness));
+        self.keep_lower(certificate.verify_lower_tables(self.tables), certificate);
     }
 
     /// One state proves something too, and at low temperatures nearly everything.

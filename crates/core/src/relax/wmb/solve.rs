@@ -102,8 +102,8 @@ pub(super) struct Run<'a, 'm, 'o> {
     pub(super) entropy: f64,
 }
 
-/// Verifies the best of a side, so that the time this takes can be measured, and says what is proved by then, above and below.
-pub(super) type Check<'c> = dyn FnMut(Sense, &Best, &[Removal]) -> [Option<CertifiedBound>; 2] + 'c;
+/// Verifies what is new of the best, above and below, so that the time this takes can be measured, and says what is proved by then.
+pub(super) type Check<'c> = dyn FnMut([Option<&Best>; 2], &[Removal]) -> [Option<CertifiedBound>; 2] + 'c;
 
 impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
     pub(super) fn new(model: &'a FactorModel, wishes: Wishes, monitor: &'m mut Monitor<'o>) -> Self {
@@ -248,7 +248,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         // The verification of this stage must still find time.
         self.reached = layout.structure.work();
         let is_timed = self.confirmed.iter().any(Option::is_some);
-        let reserve = 2.0 * if is_timed { SLOWER } else { 1.0 } * self.verify_secs * self.reached;
+        let reserve =
+            self.verifications() * if is_timed { SLOWER } else { 1.0 } * self.verify_secs * self.reached;
         let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
         self.until = self.monitor.seconds() + left - reserve;
         let mut upper = Track::new(Sense::Upper, layout.clone());
@@ -256,8 +257,10 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let alone = self.wishes.upper_alone;
         let mut lower = if alone { None } else { self.lower_track(&layout, propagator)? };
         let began = upper.best.as_ref().map_or(0.0, |b| b.value);
-        let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
-        for _ in 1..passes {
+        for pass in 1..passes {
+            if pass >= FIRST_PASSES && self.is_preliminary(target) {
+                break;
+            }
             let before = self.found.lower.as_ref().map_or(f64::NEG_INFINITY, |b| b.value);
             match &mut lower {
                 _ if layout.is_exact() => break,
@@ -276,11 +279,13 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             let gain = upper.gain + if after > before { after - before } else { 0.0 };
             let value = upper.best.as_ref().map_or(0.0, |b| b.value);
             let scale = if alone { began - value } else { value.abs().max(self.wishes.eps) };
+            // Whether larger tables may come next depends on the time left now.
+            let slow = if self.next_target(target).is_some() { SLOW } else { STALLED };
             if gain < slow * self.gap().min(scale) {
                 break;
             }
         }
-        if slow == STALLED && passes == MOST_PASSES {
+        if passes == MOST_PASSES && self.next_target(target).is_none() {
             self.polish(&mut upper)?;
             if let Some(lower) = &mut lower {
                 self.polish(lower)?;
