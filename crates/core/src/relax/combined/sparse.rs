@@ -2,14 +2,15 @@
 //!
 //! Strips of the graph are summed exactly and split the model between them (`subgraphs/`), which is best at low
 //! temperatures; weighted mini-buckets hold the whole graph in one component and are best at high ones. Both get a short
-//! trial, and the better one the rest of the time.
+//! trial, side by side where there are threads for it, and the better one the rest of the time.
 
 use super::parts::better;
 use super::subgraphs;
+use crate::aside::Aside;
 use crate::certify::{Certificate, Component, Form, Slack};
 use crate::error::Result;
 use crate::model::{FactorModel, Ising};
-use crate::observer::Monitor;
+use crate::observer::{Monitor, Silent};
 use crate::problem::Problem;
 use crate::relax::wmb;
 use crate::settings::{Method, Settings};
@@ -36,22 +37,57 @@ pub(super) fn solve(
         let strips = strips(problem, ising, settings, monitor)?;
         return Ok(better(strips, buckets));
     };
-    let part = |monitor: &Monitor<'_>| settings.for_part(monitor.deadline(), Some(TRIAL * left));
-    let buckets = mini_buckets(problem, &part(monitor), monitor)?;
-    let trial = strips(problem, ising, &part(monitor), monitor)?;
+    let trial = settings.for_part(monitor.deadline(), Some(TRIAL * left));
+    let (buckets, trial) = both(problem, ising, &trial, monitor)?;
     let strips_win = value(&trial) < value(&buckets);
-    let rest = settings.for_part(monitor.deadline(), None);
-    let last = if monitor.interrupted().is_some() {
-        None
-    } else if strips_win {
-        Some(strips(problem, ising, &rest, monitor)?)
-    } else {
-        Some(mini_buckets(problem, &rest, monitor)?)
-    };
     let best = better(trial, buckets);
-    let Some(last) = last else { return Ok(best) };
+    if monitor.interrupted().is_some() {
+        return Ok(best);
+    }
+    let rest = settings.for_part(monitor.deadline(), None);
+    let last = if strips_win {
+        strips(problem, ising, &rest, monitor)?
+    } else if settings.threads > 1 {
+        // Mini-buckets of one side have no work for a second thread.
+        let (buckets, strips) = both(problem, ising, &rest, monitor)?;
+        better(buckets, strips)
+    } else {
+        mini_buckets(problem, &rest, monitor)?
+    };
     let stop = last.stop;
     Ok(Solution { stop, ..better(last, best) })
+}
+
+/// Mini-buckets and strips, side by side where there are threads for it and otherwise each in the time of `settings`.
+fn both(
+    problem: &Problem,
+    ising: &Ising,
+    settings: &Settings,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Solution, Solution)> {
+    if settings.threads < 2 {
+        let buckets = mini_buckets(problem, settings, monitor)?;
+        return Ok((buckets, strips(problem, ising, settings, monitor)?));
+    }
+    let ends = settings.ends().within(None);
+    let mut aside = settings.for_part(&ends, None);
+    (aside.threads, aside.memory_limit) = (settings.threads - 1, settings.memory_limit / 2);
+    let own =
+        Settings { threads: 1, memory_limit: settings.memory_limit / 2, ..settings.for_part(&ends, None) };
+    std::thread::scope(|scope| {
+        let work = Aside::begin(scope, || {
+            let mut silent = Silent;
+            let mut monitor = Monitor::new(&aside, usize::MAX, &mut silent);
+            strips(problem, ising, &aside, &mut monitor)
+        });
+        let buckets = mini_buckets(problem, &own, monitor);
+        let strips = work.end(|| {
+            if buckets.is_err() || monitor.interrupted() == Some(StopReason::Cancelled) {
+                ends.cancel();
+            }
+        });
+        Ok((buckets?, strips?))
+    })
 }
 
 fn value(solution: &Solution) -> f64 {
