@@ -168,6 +168,7 @@ mod tests {
             kind: Kind::Dense,
             d,
             edges: d * (d - 1) / 2,
+            has_fields: true,
             entries: 2.0 * (d * d) as f64,
             features: Some(d + 1),
         };

@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub(crate) d: usize,
     /// Pairs with a coupling.
     pub(crate) edges: usize,
+    /// Whether some spin has a field: without any, trees have a symmetric optimum that takes few steps.
+    pub(crate) has_fields: bool,
     /// Entries of all tables, or of those that a polynomial would have.
     pub(crate) entries: f64,
     /// Rows of the smallest moment matrix, when f or something above it is a polynomial.
@@ -44,6 +46,7 @@ impl Shape {
             None => Kind::Tables,
         };
         let edges = ising.map_or(0, |f| f.edges().len());
+        let has_fields = ising.is_none_or(|f| f.fields().iter().any(|h| *h != 0.0));
         let entries = match model.source() {
             Source::Factors(tables) => tables.factors().map(|f| f.table.len()).sum::<usize>() as f64,
             Source::Polynomial(f) => {
@@ -52,6 +55,6 @@ impl Shape {
             }
         };
         let features = polynomial.map(|f| if ising.is_some() { 1 + d } else { 1 + d + f.terms().len() });
-        Shape { kind, d, edges, entries, features }
+        Shape { kind, d, edges, has_fields, entries, features }
     }
 }

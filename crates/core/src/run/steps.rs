@@ -135,7 +135,8 @@ mod tests {
 
     fn shape(kind: Kind, d: usize) -> Shape {
         let edges = if kind == Kind::Dense { d * (d - 1) / 2 } else { 2 * d };
-        Shape { kind, d, edges, entries: 4.0 * edges as f64, features: Some(d + 1) }
+        let entries = 4.0 * edges as f64;
+        Shape { kind, d, edges, has_fields: true, entries, features: Some(d + 1) }
     }
 
     #[test]

@@ -46,6 +46,7 @@ use crate::features::{Features, MAX_FEATURES};
 use crate::model::Ising;
 use crate::observer::{Monitor, Observer};
 use crate::problem::Problem;
+use crate::run::cost::constants::COMBINED_NEWTON_SPINS as FIRST_ORDER_SPINS;
 use crate::settings::{Method, Settings, Solver};
 use crate::solution::{Solution, StopReason};
 use entropy::Entropy;
@@ -83,8 +84,6 @@ pub struct Combined;
 const SEARCH: f64 = 0.9;
 /// Features above which a positive block is left out of the program: its assembly takes n^4/4 steps.
 const MOST_FEATURES: usize = 160;
-/// Spins above which, on dense graphs, the first-order method comes before the interior-point method.
-const FIRST_ORDER: usize = 40;
 /// What is said then.
 const TOO_MANY: &str =
     "more than 160 features: they take part through the quantum bound only, not in the combined program";
@@ -125,7 +124,7 @@ impl Relaxation for Combined {
         let mut stop = monitor.interrupted();
         let mut first = None;
         let (mut known, mut gaussians) = (Vec::new(), Gaussian::few());
-        let suits = ising.d() > FIRST_ORDER && plan::is_dense(ising);
+        let suits = ising.d() > FIRST_ORDER_SPINS && plan::is_dense(ising);
         if suits && stop.is_none() && first_order::fits(ising.d(), settings.memory_limit) {
             let share = plan::first_order_share(ising, &monitor);
             let (found, two_trees, gaussian) =
@@ -140,7 +139,7 @@ impl Relaxation for Combined {
             best = better(found, best);
             monitor.proved(None, best.upper);
         }
-        if ising.d() > FIRST_ORDER && !plan::is_dense(ising) && stop.is_none() {
+        if ising.d() > FIRST_ORDER_SPINS && !plan::is_dense(ising) && stop.is_none() {
             let found = sparse::solve(problem, ising, settings, &mut monitor)?;
             stop = Some(found.stop);
             best = better(found, best);

@@ -86,12 +86,10 @@ impl Parts {
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let none = |method| Solution::new(method, StopReason::Stalled);
-        let cube = (problem.d() as f64 + 1.0).powi(3);
+        let n = problem.d() as f64 + 1.0;
         let left = monitor.deadline().seconds_left();
-        let seconds =
-            |operations: f64, monitor: &Monitor<'_>| monitor.deadline().dense_seconds(operations * cube);
         let dense = problem.polynomial().as_ising().is_some_and(plan::is_dense);
-        let quantum = seconds(plan::QUANTUM, monitor);
+        let quantum = monitor.deadline().dense_seconds(plan::quantum_operations(n));
         let greedy = none(Method::QuantumGreedy);
         if dense && quantum > QUANTUM_SHARE * left {
             let best = limited(&Quantum::default(), linear, settings, None, monitor)?;
@@ -112,7 +110,8 @@ impl Parts {
         if !problem.features().is_linear() && monitor.interrupted().is_none() {
             best = better(part(&Quantum::default(), problem, settings, monitor)?, best);
         }
-        if seconds(plan::LOG_DET, monitor) < AFFORDABLE * left && monitor.interrupted().is_none() {
+        let log_det = monitor.deadline().dense_seconds(plan::LOG_DET * n.powi(3));
+        if log_det < AFFORDABLE * left && monitor.interrupted().is_none() {
             let share = Some(AFFORDABLE * left);
             best = better(limited(&LogDet, problem, settings, share, monitor)?, best);
         }

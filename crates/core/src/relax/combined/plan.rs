@@ -3,8 +3,9 @@
 use super::program::Program;
 use crate::model::Ising;
 use crate::observer::Monitor;
+pub(super) use crate::run::cost::constants::LOGDET_CUBES as LOG_DET;
 use crate::run::cost::constants::{COMBINED_NEWTON as NEWTON, COMBINED_STEPS as STEPS};
-pub(super) use crate::run::cost::constants::{LOGDET_CUBES as LOG_DET, QUANTUM_CUBES as QUANTUM};
+pub(super) use crate::run::cost::quantum_operations;
 pub(super) use crate::run::shape::is_dense;
 
 /// Seconds that Newton steps may take without a limit when the first-order method has a bound already.

@@ -22,9 +22,9 @@ pub(crate) const TABLE_RATE: f64 = 1.0e9;
 pub(crate) const ALWAYS_ENUMERATE: usize = 16;
 /// Seconds per table entry of log Z alone, of the sweep back, and of the maximum
 /// (measured on grids, complete bipartite graphs and linkage models; the spread is about two either way).
-pub(crate) const SUM_SECS: f64 = 1.5e-9;
-pub(crate) const MARGINAL_SECS: f64 = 6.0e-9;
-pub(crate) const MAXIMUM_SECS: f64 = 3.0e-9;
+pub(crate) const SUM_SECS: f64 = 2.0e-9;
+pub(crate) const MARGINAL_SECS: f64 = 8.0e-9;
+pub(crate) const MAXIMUM_SECS: f64 = 4.0e-9;
 /// Seconds per bucket, whatever its size.
 pub(crate) const BUCKET_SECS: f64 = 2e-6;
 /// Seconds per state of enumeration with moments (complete graph of 30 spins: a second), and of log Z alone.
@@ -38,11 +38,12 @@ pub(crate) const ENUMERATION_BYTES: u64 = 4 << 20;
 pub(crate) const LAYER_SECS: f64 = 1e-9;
 pub(crate) const LAYER_STATE: f64 = 10.0;
 
-// Bounds. Operations in units of n^3, n the side of the moment matrix, seconds per edge or table entry.
+// Bounds. Operations in units of n^3 unless said otherwise, n the side of the moment matrix, seconds per edge or table entry.
 
-/// Operations of the quantum bound (60 to 290 on complete graphs of 300 to 1000 spins and grids of 400) and of the log-det bound (5000 to 17,000 at
-/// 50 to 100 spins).
-pub(crate) const QUANTUM_CUBES: f64 = 150.0;
+/// Operations of the quantum bound, `scale n^power`: larger products are faster, and fewer steps are full decompositions (complete graphs
+/// of 60 to 1000 spins and grids of 100 to 400; a fifth of that where all couplings attract).
+pub(crate) const QUANTUM: (f64, f64) = (6e3, 2.35);
+/// Operations of the log-det bound (5000 to 17,000 at 50 to 100 spins).
 pub(crate) const LOGDET_CUBES: f64 = 8000.0;
 /// Numbers that they hold, in units of n^2.
 pub(crate) const QUANTUM_SQUARES: f64 = 6.0;
@@ -59,10 +60,15 @@ pub(crate) const COMBINED_STEPS: f64 = 50.0;
 pub(crate) const COMBINED_NEWTON: (f64, f64) = (0.6, 0.1);
 /// Seconds of everything else in a combined bound of N moments, `scale N^power`: the parts, cuts and proofs (8 to 40 spins).
 pub(crate) const COMBINED_SECS: (f64, f64) = (6e-5, 1.7);
-/// Seconds of trees with optimised weights on m edges, `scale m^power` (45 to 780 edges, grids to complete graphs), and the seconds per edge after
-/// which their number ends the search.
-pub(crate) const TRW_SECS: (f64, f64) = (2.5e-5, 1.6);
-pub(crate) const TRW_EDGE_SECS: f64 = 1e-3;
+/// Seconds of trees with optimised weights on m edges of d spins, per md: every edge may get a tree of d spins (40 to 400 spins, grids to
+/// complete graphs); `scale (md)^power` without fields, where few trees do; and the seconds per edge after which their number ends the search.
+pub(crate) const TRW_SECS: f64 = 1.5e-5;
+pub(crate) const TRW_SYMMETRIC: (f64, f64) = (5e-6, 0.77);
+pub(crate) const TRW_EDGE_SECS: f64 = 1e-2;
+/// Spins up to which that is what the combined bound is; above, dense models have a first-order method, `scale d^2` seconds up to so many
+/// spins (60 to 120), and go on for as long as they are let beyond them, as sparse models do.
+pub(crate) const COMBINED_NEWTON_SPINS: usize = 40;
+pub(crate) const COMBINED_FIRST: (f64, usize) = (1e-3, 150);
 /// Seconds per edge of belief propagation and its proof on dense graphs (190 to 20,000 edges).
 pub(crate) const BETHE_EDGE_SECS: f64 = 2e-5;
 /// On sparse graphs it takes more sweeps the smaller they are: seconds, and seconds per edge, but no more than so many per edge

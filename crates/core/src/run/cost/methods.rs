@@ -9,7 +9,7 @@ use crate::settings::{Greedy, Method, Settings};
 const NUMBER: f64 = 8.0;
 
 /// Until the method ends by itself. `None` for exact inference, which needs a plan, for methods that go on for as long as they
-/// are let (`mean-field`, `wmb`, `branch`, `ais`), and where the method does not apply.
+/// are let (`mean-field`, `wmb`, `branch`, `ais`, `combined` on large models), and where the method does not apply.
 pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Option<Estimate> {
     let speed = settings.ends().speed();
     let (d, m) = (shape.d as f64, shape.edges as f64);
@@ -20,7 +20,7 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
         Some(Estimate { seconds, bytes, gives_up: false })
     };
     match method {
-        Method::Quantum => of(speed.dense_seconds(c::QUANTUM_CUBES * n.powi(3)), c::QUANTUM_SQUARES * n * n),
+        Method::Quantum => of(speed.dense_seconds(quantum_operations(n)), c::QUANTUM_SQUARES * n * n),
         Method::LogDet if pairwise => {
             of(speed.dense_seconds(c::LOGDET_CUBES * n.powi(3)), c::LOGDET_SQUARES * n * n)
         }
@@ -39,7 +39,9 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
             of(speed.dense_seconds(c::METRIC_DRAG * operations), moments * moments)
         }
         Method::Trw if pairwise => {
-            let seconds = (c::TRW_SECS.0 * m.powf(c::TRW_SECS.1)).min(c::TRW_EDGE_SECS * m);
+            let symmetric = || c::TRW_SYMMETRIC.0 * (m * d).powf(c::TRW_SYMMETRIC.1);
+            let seconds = if shape.has_fields { c::TRW_SECS * m * d } else { symmetric() };
+            let seconds = seconds.min(c::TRW_EDGE_SECS * m);
             of(speed.table_seconds(seconds), 20.0 * (m + d))
         }
         Method::Bethe if pairwise => {
@@ -48,22 +50,30 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
             let seconds = if shape.kind == Kind::Dense { c::BETHE_EDGE_SECS * m } else { sparse };
             of(speed.table_seconds(seconds), 20.0 * (m + d))
         }
-        Method::Combined if pairwise => of(combined_seconds(shape, speed), 40.0 * d * d),
+        Method::Combined if pairwise => of(combined_seconds(shape, speed)?, 40.0 * d * d),
         _ => None,
     }
 }
 
-/// The combined bound with Newton's method over the moments of all pairs, or of those of a chordal graph.
-fn combined_seconds(shape: &Shape, speed: Speed) -> f64 {
+/// Operations of the quantum bound with a moment matrix of side n.
+pub(crate) fn quantum_operations(n: f64) -> f64 {
+    c::QUANTUM.0 * n.powf(c::QUANTUM.1)
+}
+
+/// The combined bound: Newton's method over the moments of all pairs, or of those of a chordal graph, and on larger dense models a
+/// first-order method.
+fn combined_seconds(shape: &Shape, speed: Speed) -> Option<f64> {
     let (d, m) = (shape.d as f64, shape.edges as f64);
+    let is_dense = shape.kind == Kind::Dense;
+    if shape.d > c::COMBINED_NEWTON_SPINS {
+        let ends = is_dense && shape.d <= c::COMBINED_FIRST.1;
+        return ends.then(|| speed.table_seconds(c::COMBINED_FIRST.0 * d * d));
+    }
     let all = 0.5 * d * (d + 1.0);
-    let (moments, newton) = if shape.kind == Kind::Dense {
-        (all, c::COMBINED_NEWTON.0)
-    } else {
-        ((d + 2.0 * m).min(all), c::COMBINED_NEWTON.1)
-    };
-    speed.dense_seconds(c::COMBINED_STEPS * newton * moments.powi(3))
-        + speed.table_seconds(c::COMBINED_SECS.0 * moments.powf(c::COMBINED_SECS.1))
+    let (moments, newton) =
+        if is_dense { (all, c::COMBINED_NEWTON.0) } else { ((d + 2.0 * m).min(all), c::COMBINED_NEWTON.1) };
+    let steps = speed.dense_seconds(c::COMBINED_STEPS * newton * moments.powi(3));
+    Some(steps + speed.table_seconds(c::COMBINED_SECS.0 * moments.powf(c::COMBINED_SECS.1)))
 }
 
 /// One pass of mini-buckets with small tables and its verification, both sides.

@@ -8,7 +8,7 @@ pub(crate) mod constants;
 mod methods;
 mod speed;
 
-pub(crate) use methods::{estimate, pass_seconds};
+pub(crate) use methods::{estimate, pass_seconds, quantum_operations};
 pub(crate) use speed::Speed;
 
 use super::shape::Shape;
@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::exact::{self, Wanted};
 use crate::model::Model;
 use crate::settings::{Method, Settings};
+use std::time::Instant;
 
 /// What a method is expected to cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,13 @@ impl Estimate {
     /// Whether the memory limit allows it.
     pub(crate) fn fits(&self, settings: &Settings) -> bool {
         self.bytes <= settings.memory_limit
+    }
+
+    /// With the reductions and the search for an order, which a run begins with: what they took for this estimate, where a limit calls for
+    /// the seconds of this machine.
+    fn planned_since(self, start: Instant, settings: &Settings) -> Self {
+        let planning = if settings.ends().is_limited() { start.elapsed().as_secs_f64() } else { 0.0 };
+        Estimate { seconds: self.seconds + planning, ..self }
     }
 
     /// The time in words.
@@ -53,7 +61,7 @@ impl Estimate {
 }
 
 /// What `method` is expected to cost on `model` until it ends by itself. `None` for methods that go on for as long as they are
-/// let (`mean-field`, `wmb`, `branch`, `ais`), where the method does not apply, and where exact inference has no plan.
+/// let (`mean-field`, `wmb`, `branch`, `ais`, `combined` on large models), where the method does not apply, and where exact inference has no plan.
 ///
 /// # Errors
 /// Bad settings, or a model whose values leave the range of floating point.
@@ -77,7 +85,9 @@ pub fn forecast(model: &Model, method: Method, settings: &Settings) -> Result<Op
 
 /// Exact inference of what is wanted; `None` when no plan exists that could be carried out.
 pub(crate) fn exact(model: &Model, wanted: Wanted, settings: &Settings) -> Option<Estimate> {
-    Estimate::of(exact::estimate_for(model, wanted, settings).ok()?)
+    let start = Instant::now();
+    let estimate = Estimate::of(exact::estimate_for(model, wanted, settings).ok()?);
+    estimate.map(|estimate| estimate.planned_since(start, settings))
 }
 
 /// Exact inference of everything, and of log Z alone where everything `is_too_much`: one search for an order serves both.
@@ -86,11 +96,12 @@ pub(crate) fn exact_both(
     settings: &Settings,
     is_too_much: impl Fn(&Estimate) -> bool,
 ) -> (Option<Estimate>, Option<Estimate>) {
+    let start = Instant::now();
     let Ok(estimator) = exact::Estimator::new(model, Wanted::ALL, settings) else { return (None, None) };
-    let all = Estimate::of(estimator.cost);
+    let all = Estimate::of(estimator.cost).map(|estimate| estimate.planned_since(start, settings));
     let log_z = match &all {
         Some(all) if !is_too_much(all) => None,
-        _ => estimator.log_z().ok().and_then(Estimate::of),
+        _ => estimator.log_z().ok().and_then(Estimate::of).map(|e| e.planned_since(start, settings)),
     };
     (all, log_z)
 }
