@@ -31,7 +31,7 @@ pub(super) fn order_within(mut graph: Graph, bits: &[f64], limit: f64) -> Option
     let n = graph.len();
     let mut entries = 0.0;
     let mut heap: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::with_capacity(2 * n);
-    let mut score: Vec<(u32, u32)> = (0..n).map(|v| rate(&graph, v)).collect();
+    let mut score: Vec<(u32, u32)> = (0..n).map(|v| rate(&graph, v, bits, limit)).collect();
     (0..n).for_each(|v| heap.push(Reverse((score[v].0, score[v].1, v as u32))));
     let mut gone = vec![false; n];
     let mut order = Vec::with_capacity(n);
@@ -41,10 +41,8 @@ pub(super) fn order_within(mut graph: Graph, bits: &[f64], limit: f64) -> Option
             continue;
         }
         let around = std::mem::take(&mut graph[v]);
-        let clique = bits[v] + around.iter().map(|&u| bits[u as usize]).sum::<f64>();
-        entries += clique.exp2();
-        // A logarithm of 2^k may round to just above k.
-        if clique > limit + 1e-9 || entries > MOST_ENTRIES {
+        entries += clique_bits(&around, v, bits).exp2();
+        if fill == TOO_WIDE || entries > MOST_ENTRIES {
             return None;
         }
         gone[v] = true;
@@ -59,16 +57,27 @@ pub(super) fn order_within(mut graph: Graph, bits: &[f64], limit: f64) -> Option
             }
         }
         for &u in &around {
-            score[u as usize] = rate(&graph, u as usize);
+            score[u as usize] = rate(&graph, u as usize, bits, limit);
             heap.push(Reverse((score[u as usize].0, score[u as usize].1, u)));
         }
     }
     Some(order)
 }
 
+/// In place of the edges that a vertex adds whose clique is above the limit: in dense graphs they take long to count.
+const TOO_WIDE: u32 = u32::MAX;
+
+fn clique_bits(around: &[u32], v: usize, bits: &[f64]) -> f64 {
+    bits[v] + around.iter().map(|&u| bits[u as usize]).sum::<f64>()
+}
+
 /// Edges that eliminating `v` adds, and its degree.
-fn rate(graph: &Graph, v: usize) -> (u32, u32) {
+fn rate(graph: &Graph, v: usize, bits: &[f64], limit: f64) -> (u32, u32) {
     let around = &graph[v];
+    // A logarithm of 2^k may round to just above k.
+    if clique_bits(around, v, bits) > limit + 1e-9 {
+        return (TOO_WIDE, around.len() as u32);
+    }
     let missing = |k: usize| {
         let list = &graph[around[k] as usize];
         around[k + 1..].iter().filter(|&&w| list.binary_search(&w).is_err()).count() as u32
@@ -79,6 +88,16 @@ fn rate(graph: &Graph, v: usize) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hub_of_a_star_goes_when_few_are_left_and_dense_graphs_are_refused_at_once() {
+        let n = 5_000u32;
+        let star: Graph = (0..n).map(|v| if v == 0 { (1..n).collect() } else { vec![0] }).collect();
+        let order = order_within(star, &vec![1.0; n as usize], 2.0).unwrap();
+        assert_eq!(order.len(), n as usize);
+        let dense: Graph = (0..2000u32).map(|v| (0..2000).filter(|u| *u != v).collect()).collect();
+        assert!(order_within(dense, &[1.0; 2000], 20.0).is_none());
+    }
 
     #[test]
     fn a_cycle_needs_cliques_of_three() {
