@@ -45,6 +45,8 @@ impl TableBound for MeanField {
         let first = settings.for_part(&deadline, limit);
         let mut monitor = Monitor::new(&first, usize::MAX, observer);
         let (mut solution, starts) = simple(tables, eps, &first, &mut monitor)?;
+        // Blocks of a large model may take all of the time.
+        monitor.proved(solution.lower, None);
         let (iterations, mut trace) = (monitor.iterations, monitor.trace);
         let cancelled = solution.stop == StopReason::Cancelled;
         solution.iterations = iterations;
@@ -91,6 +93,7 @@ fn products(
         // What one part takes to prove on this machine now; and with it there is something to fall back on.
         let begun = Instant::now();
         offer(solution, tables, eps, best.clone());
+        observer.proved(solution.lower, None);
         let seconds = begun.elapsed().as_secs_f64().max(1e-6);
         (MIXTURE_PROOF_SHARE * settings.ends().seconds_left() / (PROOF_CAUTION * seconds)) as usize
     } else {

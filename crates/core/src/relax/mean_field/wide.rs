@@ -28,6 +28,9 @@ const MOST_VARIABLES: usize = 20_000;
 /// Share of the time that is kept for the proof.
 const PROOF_SHARE: f64 = 0.2;
 
+/// Seconds per factor of the graph of a model, and again of a product over a partition: dense models have half a million.
+const FACTOR_SECS: f64 = 2e-6;
+
 /// Seconds too short to tell the speed of sweeps by.
 const SHORT_SECS: f64 = 2e-3;
 
@@ -109,6 +112,9 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
 
     /// Rounds of growing tables; says why they ended if the clock did it.
     pub(super) fn run(&mut self, starts: &[Vec<Vec<f64>>]) -> Option<StopReason> {
+        if self.is_too_large_for(2.0) {
+            return Some(StopReason::TimeLimit);
+        }
         let mut divider = Divider::new(self.tables);
         if self.tables.d() > MOST_VARIABLES {
             return self.ascend(&divider.singles(), starts);
@@ -123,6 +129,9 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
                 let monitor = &mut *self.monitor;
                 let mut stop = || monitor.interrupted().is_some();
                 let found = divider.partition(line, limit, share, &mut stop);
+                if let Some(stop) = self.monitor.interrupted() {
+                    return Some(stop);
+                }
                 let partition = found.unwrap_or_else(|| divider.singles());
                 if seen.contains(&partition) {
                     continue;
@@ -139,6 +148,13 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
         None
     }
 
+    /// Whether there is no time to look at every factor so many times.
+    fn is_too_large_for(&self, looks: f64) -> bool {
+        let ends = self.monitor.deadline();
+        let seconds = || ends.speed().table_seconds(looks * FACTOR_SECS * self.tables.len() as f64);
+        ends.is_limited() && seconds() > ends.seconds_left()
+    }
+
     /// The table sizes to try: all of them, or the one that is asked for.
     fn limits(&self) -> Vec<f64> {
         let states = self.tables.cardinalities().iter().max().map_or(1, |q| *q);
@@ -150,6 +166,9 @@ impl<'a, 'm, 'o> Wide<'a, 'm, 'o> {
 
     /// Ascends from every start, and from the best law so far.
     fn ascend(&mut self, partition: &Partition, starts: &[Vec<Vec<f64>>]) -> Option<StopReason> {
+        if self.is_too_large_for(1.0) {
+            return Some(StopReason::TimeLimit);
+        }
         let crosses_zero = crosses_zero(self.tables, &partition.blocks);
         if crosses_zero {
             return self.monitor.interrupted();
