@@ -62,8 +62,11 @@ const SLOW: (f64, f64) = (0.7, 0.01);
 const RANK: usize = 40;
 /// Lanczos steps for the smallest eigenvalue of a round.
 const LANCZOS: usize = 150;
-/// Vertices up to which triangles over all pairs join when there are few cycles left to add.
-const ALL_PAIRS: usize = 1000;
+/// Vertices up to which triangles over all pairs join when there are few cycles left to add, and on dense graphs, where
+/// cycles are triangles.
+const ALL_PAIRS: (usize, usize) = (1000, 4000);
+/// Triples looked at between two looks at the clock: a tenth of a second.
+const TRIPLES: usize = 100_000_000;
 /// Edges per pair above which all triangles are looked at instead of cycles.
 const DENSE: f64 = 0.15;
 /// Share of the time left that the search may take; the rest is for the relaxation with the cuts it found.
@@ -248,7 +251,8 @@ impl<'a> Climb<'a> {
         let edges = self.theta.len();
         let mut worst = 0.0f64;
         let mut added = 0;
-        if (edges as f64) < DENSE * 0.5 * (n * n) as f64 {
+        let is_dense = edges as f64 >= DENSE * 0.5 * (n * n) as f64;
+        if !is_dense {
             let most = count + self.cuts.list.len();
             let until = &self.until;
             let found = self.network.violated(x, VIOLATION, most, &mut || until.stop().is_some());
@@ -256,14 +260,28 @@ impl<'a> Climb<'a> {
             worst = self.cuts.extend(found, count, &mut self.pairs);
             added = self.cuts.list.len() - before;
         }
-        if n <= ALL_PAIRS && added < n / 4 {
-            let mut moments = Square::zeros(n);
-            transposed_left(&self.rows, &self.rows, self.rank, n, moments.data_mut());
-            let found = violated(&moments, 0..n, VIOLATION, count + self.cuts.list.len());
-            let found = found.into_iter().map(|(slack, triangle)| (slack, triangle.into()));
+        if n <= (if is_dense { ALL_PAIRS.1 } else { ALL_PAIRS.0 }) && added < n / 4 {
+            let found = self.triangles(count + self.cuts.list.len());
             worst = worst.max(self.cuts.extend(found, count - added, &mut self.pairs));
         }
         worst
+    }
+
+    /// Violated triangles over all pairs, at most `most` of those with each first vertex in turn, until the time is over.
+    fn triangles(&self, most: usize) -> Vec<(f64, Cycle)> {
+        let n = self.p.n();
+        let mut moments = Square::zeros(n);
+        transposed_left(&self.rows, &self.rows, self.rank, n, moments.data_mut());
+        let (mut found, mut first) = (Vec::new(), 0);
+        let step = (TRIPLES / (n * n)).max(1);
+        while first < n && self.until.stop().is_none() {
+            let next = (first + step).min(n);
+            found.extend(violated(&moments, first..next, VIOLATION, most));
+            first = next;
+        }
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.truncate(most);
+        found.into_iter().map(|(slack, triangle)| (slack, triangle.into())).collect()
     }
 }
 

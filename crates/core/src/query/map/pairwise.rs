@@ -31,6 +31,9 @@ const VIOLATION: f64 = 1e-5;
 /// Relative gap to which rounds before the last are solved.
 const ROUND_TOL: f64 = 3e-4;
 
+/// Operations of a proof, in units of m n: a factorisation entry by entry, which is slower than a product of matrices.
+const PROOF: f64 = 30.0;
+
 /// The best proof over all rounds.
 pub(super) fn solve(
     f: &Polynomial,
@@ -43,8 +46,18 @@ pub(super) fn solve(
     if (0..p.n()).all(|i| p.row(i).is_empty()) {
         return constant(f, ising);
     }
-    if kind == Cuts::Triangle && (p.n() > DENSE_WITH_CUTS || is_sparse(ising)) {
+    if kind == Cuts::Triangle && is_sparse(ising) {
         return with_cycles(f, ising, &p, settings, monitor);
+    }
+    if kind == Cuts::Triangle && p.n() > DENSE_WITH_CUTS {
+        // A round of cuts takes long where every pair has a term: time may not be enough for one.
+        let rough = Settings { tol: ROUND_TOL.max(settings.tol), ..settings.clone() };
+        let plain = factored(f, ising, &[], &rough, monitor);
+        if monitor.interrupted().is_some() {
+            return plain;
+        }
+        let tight = with_cycles(f, ising, &p, settings, monitor);
+        return if tight.bound() < plain.bound() { tight } else { Found { stop: tight.stop, ..plain } };
     }
     let limit = if kind == Cuts::None { DENSE } else { DENSE_WITH_CUTS };
     if p.n() > limit {
@@ -194,7 +207,12 @@ fn with_cycles(
     settings: &Settings,
     monitor: &mut Monitor<'_>,
 ) -> Found {
-    let Some(cycles) = cycles::multipliers(p, ising.constant() / p.scale, settings.seed, monitor) else {
+    // On dense graphs the proofs of both solves take seconds.
+    let proof = monitor.deadline().dense_seconds(PROOF * ising.edges().len() as f64 * p.n() as f64);
+    monitor.reserve_seconds(2.0 * proof);
+    let cycles = cycles::multipliers(p, ising.constant() / p.scale, settings.seed, monitor);
+    monitor.reserve_seconds(proof);
+    let Some(cycles) = cycles else {
         return factored(f, ising, &[], settings, monitor);
     };
     let list = cycles.list(p.scale);
