@@ -14,6 +14,7 @@ mod small_eigen;
 mod square;
 pub(crate) mod symmetric;
 mod tiled;
+pub(crate) mod turn;
 mod vector;
 mod wright_omega;
 

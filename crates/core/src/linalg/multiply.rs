@@ -74,6 +74,21 @@ pub(crate) fn outer(x: &[f64], y: &[f64], n: usize, r: usize, out: &mut [f64]) {
     matmul(MatMut::from_column_major_slice_mut(out, n, n), Accum::Replace, x, y.transpose(), 1.0, Par::Seq);
 }
 
+/// `out <- out - X Y_1^T` for two matrices of n rows, `Y_1` the first rows of Y: as many as `out` has columns.
+pub(crate) fn subtract_outer(x: &[f64], y: &[f64], n: usize, out: &mut [f64]) {
+    let (r, columns) = (x.len() / n.max(1), out.len() / n.max(1));
+    let x = MatRef::from_column_major_slice(x, n, r);
+    let y = MatRef::from_column_major_slice(y, n, r).subrows(0, columns);
+    matmul(
+        MatMut::from_column_major_slice_mut(out, n, columns),
+        Accum::Add,
+        x,
+        y.transpose(),
+        -1.0,
+        Par::Seq,
+    );
+}
+
 /// Lower triangle of `X X^T` for an n x r matrix.
 pub(crate) fn outer_lower(x: &[f64], n: usize, r: usize, out: &mut [f64]) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};

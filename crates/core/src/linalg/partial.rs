@@ -7,6 +7,8 @@ use super::square::Square;
 
 /// Gram eigenvalues below this are directions already in the space.
 const DEPENDENT: f64 = 1e-12;
+/// Steps before the rate is judged.
+const PATIENCE: usize = 4;
 
 /// Workspaces of [`PartialEigen::solve`], each n x block.
 #[derive(Default)]
@@ -15,8 +17,6 @@ pub(crate) struct PartialEigen {
     image: Vec<f64>,
     step: Vec<f64>,
     step_image: Vec<f64>,
-    /// Change of `x` in the last step, tried again in the next.
-    change: Vec<f64>,
     spare: Vec<f64>,
     small: Small,
 }
@@ -72,7 +72,6 @@ impl PartialEigen {
             multiply::tall_times(block, n, self.small.eigen.vectors.data(), b, &mut self.spare, false);
             std::mem::swap(block, &mut self.spare);
         }
-        self.change.clear();
         let mut last = f64::INFINITY;
         for left in (0..=task.max_steps).rev() {
             let size = self.residual(n, values);
@@ -82,7 +81,7 @@ impl PartialEigen {
             }
             // At the present rate the tolerance must come within reach; the rate improves with time.
             let forecast = size * (size / last).min(1.0).powi(left as i32 + 1);
-            let hopeless = last.is_finite() && forecast > task.tolerance;
+            let hopeless = task.max_steps - left >= PATIENCE && forecast > task.tolerance;
             if left == 0 || hopeless || !size.is_finite() || !self.improve(task, values) {
                 break;
             }
@@ -118,7 +117,6 @@ impl PartialEigen {
             }
         }
         multiply::square_times(task.basis, &self.spare, b, 1.0, &mut self.step);
-        self.step.extend_from_slice(&self.change);
         for _ in 0..2 {
             let m = self.step.len() / n;
             self.small.matrix.reset(b.max(m));
@@ -164,14 +162,12 @@ impl PartialEigen {
             chosen.chunks_exact(size).flat_map(|c| c[..b].to_vec()).collect(),
             chosen.chunks_exact(size).flat_map(|c| c[b..].to_vec()).collect(),
         );
-        self.change.resize(n * b, 0.0);
-        multiply::tall_times(&self.step, n, &lower, b, &mut self.change, false);
         self.spare.resize(n * b, 0.0);
-        multiply::tall_times(&self.x, n, &upper, b, &mut self.spare, false);
-        self.x.iter_mut().zip(&self.spare).zip(&self.change).for_each(|((x, kept), new)| *x = kept + new);
-        multiply::tall_times(&self.image, n, &upper, b, &mut self.spare, false);
-        multiply::tall_times(&self.step_image, n, &lower, b, &mut self.spare, true);
-        std::mem::swap(&mut self.image, &mut self.spare);
+        for (kept, new) in [(&mut self.x, &self.step), (&mut self.image, &self.step_image)] {
+            multiply::tall_times(kept, n, &upper, b, &mut self.spare, false);
+            multiply::tall_times(new, n, &lower, b, &mut self.spare, true);
+            std::mem::swap(kept, &mut self.spare);
+        }
         true
     }
 }

@@ -13,6 +13,8 @@ use crate::linalg::{EigenWork, Gibbs, Square, eigenvalues, multiply, power_norm}
 use faer::Par;
 use std::sync::Arc;
 
+/// First temperature, as a part of |A|.
+const HOTTEST: f64 = 0.2;
 /// Residual beyond which feasible points made from the state are bad.
 const FAR: f64 = 0.5;
 /// Shrinking that costs less than this in the value is no loss.
@@ -94,8 +96,8 @@ impl DualSpace for General {
         self.a.data().len()
     }
 
-    fn scale(&self) -> f64 {
-        self.norm
+    fn hottest(&self) -> f64 {
+        HOTTEST * self.norm
     }
 
     fn start(&self, t: f64, y: &mut [f64]) {

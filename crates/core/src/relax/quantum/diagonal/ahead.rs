@@ -7,11 +7,10 @@ use crate::linalg::{Gibbs, dot};
 /// of the state.
 pub(crate) struct Ahead {
     rank: usize,
-    /// `(1 + <rho, D>) p_k` of the weighty k.
-    weights: Vec<f64>,
-    /// Per vertex u_k and `U (G o (U^T D U_top))` over the weighty k, rows contiguous.
+    /// Per vertex u_k and half of `(1 + <rho, D>) p_k u_k - U (G o (U^T D U_top))` over the weighty k, rows
+    /// contiguous: an entry is `<half_i, top_j> + <top_i, half_j>`.
     top: Vec<f64>,
-    moved: Vec<f64>,
+    half: Vec<f64>,
     scale: Vec<f64>,
 }
 
@@ -19,21 +18,21 @@ impl Ahead {
     /// For the step `step`, along which g falls by `slope`.
     pub(super) fn new(gibbs: &Gibbs, hessian: &mut DiagonalHessian, step: &[f64], slope: f64) -> Self {
         let (n, r) = (gibbs.n(), gibbs.rank);
-        let (mut top, mut moved) = (vec![0.0; n * r], vec![0.0; n * r]);
+        let (mut top, mut half) = (vec![0.0; n * r], vec![0.0; n * r]);
         let mut block = Vec::new();
         for first in (0..r).step_by(BLOCK) {
             block.resize(n * BLOCK.min(r - first), 0.0);
             hessian.moved(gibbs, r, step, n - r + first, &mut block);
             for (q, column) in (first..).zip(block.chunks_exact(n)) {
                 let u = gibbs.eigen.vectors.column(n - r + q);
+                let weight = 0.5 * (1.0 + slope) * gibbs.weights[n - r + q];
                 for i in 0..n {
                     top[q + r * i] = u[i];
-                    moved[q + r * i] = column[i];
+                    half[q + r * i] = weight * u[i] - 0.5 * column[i];
                 }
             }
         }
-        let weights = gibbs.weights[n - r..].iter().map(|p| (1.0 + slope) * p).collect();
-        let mut out = Ahead { rank: r, weights, top, moved, scale: Vec::new() };
+        let mut out = Ahead { rank: r, top, half, scale: Vec::new() };
         out.scale = (0..n).map(|i| 1.0 / out.entry(i, i).max(f64::MIN_POSITIVE).sqrt()).collect();
         out
     }
@@ -45,8 +44,6 @@ impl Ahead {
 
     fn entry(&self, i: usize, j: usize) -> f64 {
         let of = |i: usize| self.rank * i..self.rank * (i + 1);
-        let (ui, uj) = (&self.top[of(i)], &self.top[of(j)]);
-        let state: f64 = self.weights.iter().zip(ui).zip(uj).map(|((p, u), v)| p * u * v).sum();
-        state - 0.5 * (dot(&self.moved[of(i)], uj) + dot(&self.moved[of(j)], ui))
+        dot(&self.half[of(i)], &self.top[of(j)]) + dot(&self.top[of(i)], &self.half[of(j)])
     }
 }

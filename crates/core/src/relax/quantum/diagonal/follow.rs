@@ -2,6 +2,7 @@
 
 use super::{FAR, LARGE};
 use crate::linalg::partial::{PartialEigen, Task};
+use crate::linalg::turn::complement;
 use crate::linalg::{Gibbs, Square};
 use crate::relax::quantum::path_newton::Near;
 
@@ -9,16 +10,24 @@ use crate::relax::quantum::path_newton::Near;
 const PARTIAL: usize = 64;
 /// Blocks above this part of n are no cheaper than a full decomposition.
 const LARGEST_BLOCK: usize = 6;
-/// Exponents further than this below the top are not followed on the way: their weight is below e^-16.
-const CUT_ON_THE_WAY: f64 = 16.0;
-/// The same at the end: below e^-42 nothing is left next to 1.
-const CUT_AT_THE_END: f64 = 42.0;
+/// Eigenvalues are followed down to where a residual of 1 meets the tolerance, weighted as it is, and this much further.
+const CUT: f64 = 2.0;
 /// Relative residual of eigenpairs on the way.
 const LOOSE: f64 = 0.02;
 /// The least that is asked for.
 const TIGHT: f64 = 1e-9;
 /// Block steps before a full decomposition is made instead.
-const STEPS: usize = 8;
+const STEPS: usize = 12;
+
+/// What came of following.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Followed {
+    Yes,
+    /// It does not apply, or would cost as much as a full decomposition.
+    No,
+    /// It did not converge.
+    Lost,
+}
 
 /// Follows eigenpairs along steps, as accurately as the steps deserve.
 #[derive(Default)]
@@ -44,11 +53,11 @@ impl Follower {
         }
     }
 
-    /// Decomposes `B = scale * matrix`, which belongs to `(y, t)`; `false` when this does not apply or
-    /// did not converge.
+    /// Decomposes `B = scale * matrix`, which belongs to `(y, t)`.
     ///
-    /// The top of the spectrum is followed from `near` by block steps. The other vectors are kept, with
-    /// Rayleigh quotients for values: they only enter second derivatives.
+    /// The top of the spectrum is followed from `near` by block steps. The other vectors are turned until they are orthogonal
+    /// to it, with their old Rayleigh quotients for values: they enter second derivatives, and the next block steps,
+    /// which would miss what no vector of the basis has.
     pub(super) fn follow(
         &mut self,
         matrix: &Square,
@@ -57,18 +66,19 @@ impl Follower {
         t: f64,
         near: Near<'_>,
         out: &mut Gibbs,
-    ) -> bool {
+    ) -> Followed {
         let (state, n) = (near.state, y.len());
         if n < PARTIAL || state.n() != n || self.far {
-            return false;
+            return Followed::No;
         }
         let mut values = rayleigh(&near, y, t);
         let top = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
-        let cut = if t > 1.0 { CUT_ON_THE_WAY } else { CUT_AT_THE_END };
+        let tolerance = if t > 1.0 { self.aim.max(1e-3) } else { self.aim };
+        let cut = CUT - 2.0 * tolerance.ln();
         let first = values.iter().take_while(|v| top - **v > cut).count();
         let block = n - first + 2 + (n - first) / 8;
         if block * LARGEST_BLOCK > n {
-            return false;
+            return Followed::No;
         }
         out.eigen.vectors.reset(n);
         let task = Task {
@@ -77,20 +87,23 @@ impl Follower {
             basis: &state.eigen.vectors,
             rayleigh: &values,
             block,
-            tolerance: if t > 1.0 { self.aim.max(1e-3) } else { self.aim },
+            tolerance,
             max_steps: STEPS,
         };
         let mut found = vec![0.0; block];
         let split = n * (n - block);
         if !self.partial.solve(&task, &mut found, &mut out.eigen.vectors.data_mut()[split..]) {
-            return false;
+            return Followed::Lost;
         }
-        out.eigen.vectors.data_mut()[..split].copy_from_slice(&state.eigen.vectors.data()[..split]);
+        let (rest, top) = out.eigen.vectors.data_mut().split_at_mut(split);
+        if !complement(&state.eigen.vectors, top, rest) {
+            return Followed::Lost;
+        }
         values[..n - block].iter_mut().for_each(|v| *v = v.min(found[0]));
         values[n - block..].copy_from_slice(&found);
         out.eigen.values = values;
         out.partial = true;
-        out.weigh()
+        if out.weigh() { Followed::Yes } else { Followed::Lost }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::deadline::Deadline;
 use crate::linalg::{EigenWork, Gibbs, Square, dot, eigenvalues_of, eigh_in_place, multiply};
 pub(crate) use ahead::Ahead;
 use direct::Direct;
-use follow::Follower;
+use follow::{Followed, Follower};
 use hessian::{BLOCK, DiagonalHessian};
 use quick::Quick;
 use start::Start;
@@ -45,6 +45,8 @@ const LARGE: usize = 300;
 /// Up to this size the Hessian is formed and factored: conjugate gradients lose directions whose
 /// curvature is far below the largest, which low temperatures have.
 const DIRECT: usize = 48;
+/// Relative accuracy of the step ahead: what it leaves is small next to the residual, which is small itself.
+const AHEAD: f64 = 1e-2;
 
 impl Diagonal {
     /// The space for `A = ratio * f`, f of zero diagonal; Newton systems are left as they are at the deadline.
@@ -108,7 +110,7 @@ impl Diagonal {
         let n = gibbs.n();
         self.logs = false;
         let mut step = vec![0.0; n];
-        if !self.direction(gibbs, 0.0, 1e-3, &mut step) {
+        if !self.direction(gibbs, 0.0, AHEAD, &mut step) {
             step.fill(0.0);
         }
         Ahead::new(gibbs, &mut self.hessian, &step, dot(&self.density, &step))
@@ -120,8 +122,8 @@ impl DualSpace for Diagonal {
         self.matrix.n()
     }
 
-    fn scale(&self) -> f64 {
-        self.start.norm
+    fn hottest(&self) -> f64 {
+        self.start.hottest()
     }
 
     fn start(&self, t: f64, y: &mut [f64]) {
@@ -143,9 +145,11 @@ impl DualSpace for Diagonal {
         self.set_diagonal(y);
         let only = near.as_ref().is_some_and(|near| near.only);
         let scale = self.ratio / t;
-        let followed = near.is_some_and(|near| self.follower.follow(&self.matrix, scale, y, t, near, out));
-        if followed || only {
-            return followed;
+        let follow = |near| self.follower.follow(&self.matrix, scale, y, t, near, out);
+        match near.map_or(Followed::No, follow) {
+            Followed::Yes => return true,
+            Followed::Lost if only => return false,
+            _ => {}
         }
         self.follower.release(y.len());
         let done = eigh_in_place(&mut self.matrix, &mut out.eigen, work);
@@ -156,7 +160,7 @@ impl DualSpace for Diagonal {
 
     fn schedule(&self) -> Schedule {
         // Longer steps than these lose the eigenvectors that are followed.
-        Schedule { ready: 0.3, reject: 0.6, drop: 2.6, fastest: 2.6, growth: 1.2 }
+        Schedule { ready: 0.3, reject: 0.6, drop: 2.6, fastest: 2.6, growth: 1.2, smooth: 0.1, rough: 0.14 }
     }
 
     fn residual(&mut self, gibbs: &Gibbs) -> f64 {

@@ -29,12 +29,12 @@ pub(super) struct PairPreconditioner {
 }
 
 impl PairPreconditioner {
-    /// Builds it for the Hessian over the last `rank` eigenvectors.
-    pub(super) fn prepare(&mut self, gibbs: &Gibbs, rank: usize) {
+    /// Builds it for the Hessian over the last `rank` eigenvectors, with up to `pairs` pairs.
+    pub(super) fn prepare(&mut self, gibbs: &Gibbs, rank: usize, pairs: usize) {
         let n = gibbs.n();
         self.n = n;
         let chosen =
-            if rank * (rank + 1) / 2 <= 2 * n { largest_pairs(gibbs, rank, n / 2) } else { Vec::new() };
+            if rank * (rank + 1) / 2 <= 2 * n { largest_pairs(gibbs, rank, pairs) } else { Vec::new() };
         let mut diagonal = full_diagonal(gibbs, rank);
         let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(*v));
         for &(g, k, l) in &chosen {

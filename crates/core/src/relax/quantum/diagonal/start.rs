@@ -23,6 +23,9 @@ struct Outlier {
 
 /// Outliers are this many times beyond the edge of the bulk.
 const OUTSIDE: f64 = 2.0;
+/// First temperature, as a part of the norm: where the residual allows no more, and at most.
+const COLD: f64 = 0.08;
+const HOTTEST: f64 = 0.2;
 /// Exponent, beyond log n, from which the bulk has no weight.
 const FROZEN: f64 = 5.0;
 
@@ -56,16 +59,34 @@ impl Start {
         Some(y)
     }
 
-    /// The frozen solution, or that to second order in A/t: `y_i = (A^2)_ii / 2t`.
+    /// The temperature at which [`Start::at`] leaves a residual of about 0.2: rho_ii then varies as a mean of some fifty
+    /// squares, as many as there are eigenvalues within reach of the top of the semicircle, `n (t / norm)^(3/2)` up
+    /// to a factor.
+    pub(super) fn hottest(&self) -> f64 {
+        let eigenvalues = COLD * self.squared_rows.len() as f64;
+        HOTTEST.min(eigenvalues.powf(-2.0 / 3.0)) * self.norm
+    }
+
+    /// The frozen solution, or that of a matrix of independent entries of given variances, to first order in
+    /// the differences between rows: `y_i = 3 I_3(x) / (e I_2(x)) (A^2)_ii`, `x = e/t`, e the edge of the semicircle;
+    /// this is `(A^2)_ii / 2t` at high temperatures (docs/theory.md, section 2).
     pub(super) fn at(&self, t: f64, y: &mut [f64]) {
         match self.frozen(t) {
             Some(frozen) => y.copy_from_slice(&frozen),
             None => {
-                y.iter_mut().zip(&self.squared_rows).for_each(|(y, s)| *y = s / (2.0 * t));
+                let edge = edge_of(&self.squared_rows);
+                let slope = if edge > 0.0 { 3.0 / edge * bessel_ratio(edge / t) } else { 0.0 };
+                y.iter_mut().zip(&self.squared_rows).for_each(|(y, s)| *y = slope * s);
                 center(y);
             }
         }
     }
+}
+
+/// `I_3(x) / I_2(x)`, modified Bessel functions, by their continued fraction.
+fn bessel_ratio(x: f64) -> f64 {
+    let terms = 30 + x.min(1e4) as usize;
+    (3..terms).rev().fold(0.0, |ratio, k| 1.0 / (2.0 * k as f64 / x + ratio))
 }
 
 /// The edge of a semicircle of this variance.
@@ -98,4 +119,25 @@ fn balanced_rows(f: &Square, vector: &[f64]) -> Vec<f64> {
         image.iter_mut().zip(f.column(i)).for_each(|(o, c)| *o += twice * c);
     }
     signs.iter().zip(&image).map(|(s, v)| s * v).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values at 1 are sums of the power series.
+    #[test]
+    fn ratios_of_bessel_functions_are_those_of_their_series() {
+        assert!((bessel_ratio(1.0) - 0.022_168_424_92 / 0.135_747_669_77).abs() < 1e-9);
+        assert!((bessel_ratio(1e-9) - 1e-9 / 6.0).abs() < 1e-20);
+        assert!((bessel_ratio(1e6) - 1.0).abs() < 1e-2);
+    }
+
+    #[test]
+    fn a_matrix_without_entries_starts_at_zero() {
+        let start = Start::new(&Square::zeros(5), 1.0);
+        let mut y = vec![7.0; 5];
+        start.at(1.0, &mut y);
+        assert!(start.hottest() == 0.0 && y.iter().all(|v| *v == 0.0));
+    }
 }

@@ -19,8 +19,8 @@ pub(crate) trait DualSpace {
     /// Number of coordinates of Y.
     fn len(&self) -> usize;
 
-    /// `|A|`, an estimate of the spectral radius of A.
-    fn scale(&self) -> f64;
+    /// The temperature to start at.
+    fn hottest(&self) -> f64;
 
     /// A start at high temperature `t`.
     fn start(&self, t: f64, y: &mut [f64]);
@@ -43,7 +43,7 @@ pub(crate) trait DualSpace {
 
     /// When and how far the temperature may fall.
     fn schedule(&self) -> Schedule {
-        Schedule { ready: 0.3, reject: 1.2, drop: 3.0, fastest: 10.0, growth: 1.5 }
+        Schedule { ready: 0.3, reject: 1.2, drop: 3.0, fastest: 10.0, growth: 1.5, smooth: 0.15, rough: 0.5 }
     }
 
     /// Size of `proj_perp(n rho)`, dimensionless: about 1 when the state is far from feasible.
@@ -72,6 +72,9 @@ pub(crate) struct Schedule {
     pub(crate) fastest: f64,
     /// Change of the factor after a smooth or a rough step.
     pub(crate) growth: f64,
+    /// Residuals below and above which a step was smooth or rough.
+    pub(crate) smooth: f64,
+    pub(crate) rough: f64,
 }
 
 impl Schedule {
@@ -111,12 +114,11 @@ pub(crate) struct Outcome {
 // models of the paper's families, d = 30 to 300, and are not delicate.
 /// Residual below which the temperature is lowered.
 const READY: f64 = 0.3;
-/// Residual below which it is lowered faster next time.
-const SMOOTH: f64 = 0.15;
-/// Residual above which it is lowered more slowly next time.
-const ROUGH: f64 = 0.5;
 /// Relative accuracy of Newton systems on the way.
 const COARSE: f64 = 0.05;
+/// A Newton step takes the residual r to about `1.3 r^2` and the gap, which is as `r^2`, to this many `r^2` times
+/// itself; the margin is for systems solved inexactly. Where that is the end, all eigenpairs are computed at once.
+const FINAL: f64 = 9.0;
 
 /// How fast the temperature falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,8 +164,7 @@ fn follow(
     relative_tol: f64,
     units: Units,
 ) -> Outcome {
-    let schedule = walk.space.schedule().at(pace);
-    let (mut drop, mut ready) = (schedule.drop, schedule.ready);
+    let mut descent = Descent::new(walk.space.schedule().at(pace));
     let mut best_primal = f64::NEG_INFINITY;
     let mut progress = Progress::default();
     let stop = loop {
@@ -192,26 +193,52 @@ fn follow(
         if walk.t == 1.0 && progress.is_stalled(dual - primal) {
             break StopReason::Stalled;
         }
-        if walk.t > 1.0 && walk.residual < ready {
-            let next = lower(walk.t, drop);
-            let found = walk.try_lower(next, schedule.reject);
-            if found < schedule.reject {
-                ready = schedule.ready;
-                match found {
-                    r if r < SMOOTH => drop = (drop * schedule.growth).min(schedule.fastest),
-                    r if r > ROUGH => drop = (drop / schedule.growth).max(1.5),
-                    _ => {}
-                }
-            } else {
-                drop = drop.sqrt().max(1.3);
-                // A state that could not be followed so far says nothing against the present point.
-                ready = if found.is_nan() { ready } else { ready.min(0.5 * walk.residual) };
+        if descent.is_ready(&walk) {
+            descent.lower(&mut walk);
+        } else {
+            let next = FINAL * walk.residual.powi(2) * (dual - primal);
+            walk.whole = walk.state.partial && next <= units.allowed(relative_tol, dual);
+            if !walk.newton_step() {
+                break StopReason::Stalled;
             }
-        } else if !walk.newton_step() {
-            break StopReason::Stalled;
         }
     };
     walk.finish(best_primal, stop)
+}
+
+/// How the temperature has been lowered so far.
+struct Descent {
+    schedule: Schedule,
+    drop: f64,
+    ready: f64,
+}
+
+impl Descent {
+    fn new(schedule: Schedule) -> Self {
+        Descent { schedule, drop: schedule.drop, ready: schedule.ready }
+    }
+
+    fn is_ready(&self, walk: &Walk<'_, '_>) -> bool {
+        walk.t > 1.0 && walk.residual < self.ready
+    }
+
+    /// Tries one step down; the next one depends on where it led.
+    fn lower(&mut self, walk: &mut Walk<'_, '_>) {
+        let Schedule { ready, reject, fastest, growth, smooth, rough, .. } = self.schedule;
+        let found = walk.try_lower(lower(walk.t, self.drop), reject);
+        if found < reject {
+            self.ready = ready;
+            match found {
+                r if r < smooth => self.drop = (self.drop * growth).min(fastest),
+                r if r > rough => self.drop = (self.drop / growth).max(1.5),
+                _ => {}
+            }
+        } else {
+            self.drop = self.drop.sqrt().max(1.3);
+            // A state that could not be followed so far says nothing against the present point.
+            self.ready = if found.is_nan() { self.ready } else { self.ready.min(0.5 * walk.residual) };
+        }
+    }
 }
 
 /// The next temperature on the way to 1 in equal steps of at most `drop`.

@@ -10,8 +10,6 @@ use crate::solution::StopReason;
 const MAX_TRIALS: usize = 30;
 /// Residual above which a warm start is worse than none.
 const WARM: f64 = 2.0;
-/// First temperature, as a fraction of |A|.
-const START_FRACTION: f64 = 0.2;
 /// Steps by a smaller factor are worth a full decomposition.
 const SHORT: f64 = 1.7;
 
@@ -25,6 +23,8 @@ pub(super) struct Walk<'a, 'm> {
     /// Whether a decomposition failed.
     pub(super) failed: bool,
     pub(super) work: EigenWork,
+    /// Whether the next state is decomposed as a whole.
+    pub(super) whole: bool,
     y: Vec<f64>,
     trial_y: Vec<f64>,
     trial_state: Gibbs,
@@ -83,12 +83,13 @@ impl<'a, 'm> Walk<'a, 'm> {
             trial_state: Gibbs::default(),
             direction: vec![0.0; len],
             work: EigenWork::default(),
+            whole: false,
         }
     }
 
     /// Starts at high temperature, forgetting a bad warm start.
     fn restart(&mut self) {
-        let t = (START_FRACTION * self.space.scale()).max(1.0);
+        let t = self.space.hottest().max(1.0);
         self.space.start(t, &mut self.trial_y);
         self.begin(t);
     }
@@ -126,7 +127,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.monitor.eigendecompositions += 1;
         let only = self.state.partial && self.t > SHORT * t;
         let near = Near { state: &self.state, y: &self.y, t: self.t, only };
-        if self.space.evaluate(&self.trial_y, t, Some(near), &mut self.trial_state, &mut self.work) {
+        let near = (!std::mem::take(&mut self.whole)).then_some(near);
+        if self.space.evaluate(&self.trial_y, t, near, &mut self.trial_state, &mut self.work) {
             self.space.residual(&self.trial_state)
         } else {
             f64::NAN
