@@ -12,8 +12,8 @@ pub enum Cuts {
     None,
     /// `1 + a x_i + b x_j + ab x_i x_j >= 0`: triangles through the constant.
     Pairwise,
-    /// `1 + s z_i z_j + t z_i z_k + st z_j z_k >= 0` for every triple of z = (1, x); on sparse graphs of more than 250 spins,
-    /// and beyond 999 spins, cycles of any length along edges.
+    /// `1 + s z_i z_j + t z_i z_k + st z_j z_k >= 0` for every triple of z = (1, x); on sparse graphs of more than 250 spins
+    /// cycles of any length along edges.
     Triangle,
 }
 

@@ -42,7 +42,7 @@ pub(crate) const LAYER_STATE: f64 = 10.0;
 
 /// Operations of the quantum bound, `scale n^power`: larger products are faster, and fewer steps are full decompositions (complete graphs
 /// of 60 to 1000 spins and grids of 100 to 400; a fifth of that where all couplings attract).
-pub(crate) const QUANTUM: (f64, f64) = (6e3, 2.35);
+pub(crate) const QUANTUM: (f64, f64) = (4e3, 2.35);
 /// Operations of the log-det bound (5000 to 17,000 at 50 to 100 spins).
 pub(crate) const LOGDET_CUBES: f64 = 8000.0;
 /// Numbers that they hold, in units of n^2.
