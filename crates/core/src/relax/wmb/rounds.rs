@@ -22,22 +22,32 @@ impl Run<'_, '_, '_> {
             return self.pass(upper);
         }
         let (eps, start) = (self.wishes.eps, self.monitor.seconds());
+        let outcome = self.at_once(upper, lower, |track, poll| track.pass(eps, poll));
+        self.note(lower, start);
+        self.note(upper, start);
+        outcome?;
+        self.report().and_then(|()| self.report())
+    }
+
+    /// The same work on each side, at the same time; what stops one stops the other.
+    fn at_once(
+        &mut self,
+        upper: &mut Track,
+        lower: &mut Track,
+        work: impl Fn(&mut Track, &mut Poll<'_, '_>) -> Result<(), StopReason> + Sync,
+    ) -> Result<(), StopReason> {
         let flag = AtomicBool::new(false);
         let mut poll = Poll::Monitor(self.monitor, self.until);
-        let (above, below) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| lower.pass(eps, &mut Poll::Flag(&flag)));
-            let mut above = upper.pass(eps, &mut poll);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| work(lower, &mut Poll::Flag(&flag)));
+            let mut above = work(upper, &mut poll);
             while !other.is_finished() {
                 above = above.and_then(|()| poll.stop().map_or(Ok(()), Err));
                 flag.store(above.is_err(), Ordering::Relaxed);
                 std::thread::sleep(WAIT);
             }
-            (above, other.join().unwrap_or(Err(StopReason::NumericalTrouble)))
-        });
-        self.note(lower, start);
-        self.note(upper, start);
-        above.and(below)?;
-        self.report().and_then(|()| self.report())
+            above.and(other.join().unwrap_or(Err(StopReason::NumericalTrouble)))
+        })
     }
 
     /// One pass of one side.
@@ -49,10 +59,27 @@ impl Run<'_, '_, '_> {
         self.report()
     }
 
-    /// What L-BFGS gains on a side.
-    pub(super) fn polish(&mut self, track: &mut Track) -> Result<(), StopReason> {
-        let outcome =
-            track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, self.until));
+    /// What L-BFGS gains on the sides: at the same time if there are threads for it, else each has half of the time.
+    pub(super) fn polish(&mut self, upper: &mut Track, lower: Option<&mut Track>) -> Result<(), StopReason> {
+        let Some(lower) = lower else { return self.polish_until(upper, self.until) };
+        if self.wishes.threads < 2 {
+            let now = self.monitor.seconds();
+            match self.polish_until(upper, now + 0.5 * (self.until - now)) {
+                Err(StopReason::TimeLimit) if self.monitor.interrupted().is_none() => {}
+                outcome => outcome?,
+            }
+            return self.polish_until(lower, self.until);
+        }
+        let eps = self.wishes.eps;
+        let outcome = self.at_once(upper, lower, |track, poll| track.polish(eps, POLISH_STEPS, poll));
+        self.note(lower, f64::NAN);
+        self.note(upper, f64::NAN);
+        outcome?;
+        self.report()
+    }
+
+    fn polish_until(&mut self, track: &mut Track, until: f64) -> Result<(), StopReason> {
+        let outcome = track.polish(self.wishes.eps, POLISH_STEPS, &mut Poll::Monitor(self.monitor, until));
         self.note(track, f64::NAN);
         outcome?;
         self.report()

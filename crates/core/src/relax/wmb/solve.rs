@@ -286,10 +286,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             }
         }
         if passes == MOST_PASSES && self.next_target(target).is_none() {
-            self.polish(&mut upper)?;
-            if let Some(lower) = &mut lower {
-                self.polish(lower)?;
-            }
+            self.polish(&mut upper, lower.as_mut())?;
         }
         if !layout.is_exact() && self.wishes.ibound.is_none() {
             let tracks: Vec<&Track> = [Some(&upper), lower.as_ref()].into_iter().flatten().collect();
