@@ -57,23 +57,6 @@ impl Job<'_> {
         }
     }
 
-    /// A search that goes before elimination where that may not end, and with how much of the time: all of it where
-    /// elimination is out of reach.
-    fn counting(&self, settings: &Settings) -> Option<(Counting, Settings)> {
-        let counting = Counting::of(self.model)?;
-        let ends = settings.ends();
-        let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
-        let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
-        let elimination = cost::exact(self.model, Wanted::LOG_Z, &planning).filter(|e| e.fits(settings));
-        match elimination {
-            Some(e) if e.is_affordable(settings) => None,
-            Some(e) if e.seconds <= left => {
-                Some((counting, settings.clone().with_time_limit(Some(COUNTING_SHARE * left))))
-            }
-            _ => Some((counting, settings.clone())),
-        }
-    }
-
     /// All of the answer; log Z alone where a time limit is too short for the rest and long enough for that.
     pub(super) fn affordable(&self, settings: &Settings) -> Wanted {
         let ends = settings.ends();
@@ -100,7 +83,7 @@ impl Job<'_> {
             return Err(Error::NotApplicable(why));
         }
         if !self.request.want_certificate
-            && let Some((counting, limited)) = self.counting(settings)
+            && let Some((counting, limited)) = counting_first(self.model, settings)
         {
             observer.note(
                 "elimination may not end here: counting by search, and no one knows how long that takes",
@@ -123,6 +106,23 @@ impl Job<'_> {
         let wanted = self.request.want_certificate;
         let solution = if wanted { certified_exact(self.model, self.request.eps, &exact)? } else { None };
         Ok((self.recorder.exact(&exact), solution))
+    }
+}
+
+/// A search that goes before elimination where that may not end, and with how much of the time: all of it where
+/// elimination is out of reach.
+pub(super) fn counting_first(model: &Model, settings: &Settings) -> Option<(Counting, Settings)> {
+    let counting = Counting::of(model)?;
+    let ends = settings.ends();
+    let left = if ends.is_limited() { ends.seconds_left() } else { DEFAULT_SECS };
+    let planning = settings.for_part(&ends, Some(PLANNING_SHARE * left));
+    let elimination = cost::exact(model, Wanted::LOG_Z, &planning).filter(|e| e.fits(settings));
+    match elimination {
+        Some(e) if e.is_affordable(settings) => None,
+        Some(e) if e.seconds <= left => {
+            Some((counting, settings.clone().with_time_limit(Some(COUNTING_SHARE * left))))
+        }
+        _ => Some((counting, settings.clone())),
     }
 }
 

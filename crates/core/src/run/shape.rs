@@ -24,6 +24,8 @@ pub(crate) struct Shape {
     pub(crate) edges: usize,
     /// Whether some spin has a field: without any, trees have a symmetric optimum that takes few steps.
     pub(crate) has_fields: bool,
+    /// Mean size of a coupling.
+    pub(crate) coupling: f64,
     /// Entries of all tables, or of those that a polynomial would have.
     pub(crate) entries: f64,
     /// Rows of the smallest moment matrix, when f or something above it is a polynomial.
@@ -46,6 +48,8 @@ impl Shape {
             None => Kind::Tables,
         };
         let edges = ising.map_or(0, |f| f.edges().len());
+        let sizes = |f: &Ising| f.couplings().iter().map(|c| c.abs()).sum::<f64>();
+        let coupling = ising.map_or(0.0, |f| sizes(f) / edges.max(1) as f64);
         let has_fields = ising.is_none_or(|f| f.fields().iter().any(|h| *h != 0.0));
         let entries = match model.source() {
             Source::Factors(tables) => tables.factors().map(|f| f.table.len()).sum::<usize>() as f64,
@@ -55,6 +59,6 @@ impl Shape {
             }
         };
         let features = polynomial.map(|f| if ising.is_some() { 1 + d } else { 1 + d + f.terms().len() });
-        Shape { kind, d, edges, has_fields, entries, features }
+        Shape { kind, d, edges, has_fields, coupling, entries, features }
     }
 }

@@ -107,7 +107,10 @@ impl<'a> Steps<'a> {
                 (true, (Method::Combined, TRIAL)),
                 (true, (Method::Wmb, TRIAL)),
             ],
-            // The combined bound begins with the quantum bound.
+            // The combined bound begins with the quantum bound, which needs what time there is.
+            Kind::Dense if d <= COMBINED_SPINS && !self.ends_within(Method::Quantum, 0.5 * self.left) => {
+                vec![(true, (Method::MeanField, 0.1)), (true, (Method::Quantum, 1.0))]
+            }
             Kind::Dense if d <= COMBINED_SPINS => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.08)),
@@ -137,7 +140,7 @@ mod tests {
     fn shape(kind: Kind, d: usize) -> Shape {
         let edges = if kind == Kind::Dense { d * (d - 1) / 2 } else { 2 * d };
         let entries = 4.0 * edges as f64;
-        Shape { kind, d, edges, has_fields: true, entries, features: Some(d + 1) }
+        Shape { kind, d, edges, has_fields: true, coupling: 1.0, entries, features: Some(d + 1) }
     }
 
     #[test]

@@ -10,8 +10,10 @@ pub(crate) const DENSE_EDGES_PER_SPIN: usize = 4;
 
 // The machine that the rates below belong to.
 
-/// Operations per second of the product of dense matrices that [`Speed`](super::Speed) times.
+/// Operations of dense linear algebra per second.
 pub(crate) const DENSE_RATE: f64 = 2.5e10;
+/// What the decomposition that [`Speed`](super::Speed) times takes, in such operations and units of n^3.
+pub(crate) const DECOMPOSITION: f64 = 40.0;
 /// Entries per second of the sweep over a table that [`Speed`](super::Speed) times.
 pub(crate) const TABLE_RATE: f64 = 1.0e9;
 
@@ -42,7 +44,7 @@ pub(crate) const LAYER_STATE: f64 = 10.0;
 
 /// Operations of the quantum bound, `scale n^power`: larger products are faster, and fewer steps are full decompositions (complete graphs
 /// of 60 to 1000 spins and grids of 100 to 400; a fifth of that where all couplings attract).
-pub(crate) const QUANTUM: (f64, f64) = (4e3, 2.35);
+pub(crate) const QUANTUM: (f64, f64) = (2.1e4, 2.2);
 /// Operations of the log-det bound (5000 to 17,000 at 50 to 100 spins).
 pub(crate) const LOGDET_CUBES: f64 = 8000.0;
 /// Numbers that they hold, in units of n^2.
@@ -61,9 +63,11 @@ pub(crate) const COMBINED_NEWTON: (f64, f64) = (0.6, 0.1);
 /// Seconds of everything else in a combined bound of N moments, `scale N^power`: the parts, cuts and proofs (8 to 40 spins).
 pub(crate) const COMBINED_SECS: (f64, f64) = (6e-5, 1.7);
 /// Seconds of trees with optimised weights on m edges of d spins, per md: every edge may get a tree of d spins (40 to 400 spins, grids to
-/// complete graphs); `scale (md)^power` without fields, where few trees do; and the seconds per edge after which their number ends the search.
-pub(crate) const TRW_SECS: f64 = 1.5e-5;
-pub(crate) const TRW_SYMMETRIC: (f64, f64) = (5e-6, 0.77);
+/// complete graphs); the share of that without fields, where few trees do; the power of a mean coupling above one by which they are fewer;
+/// and the seconds per edge after which their number ends the search.
+pub(crate) const TRW_SECS: f64 = 1.8e-5;
+pub(crate) const TRW_SYMMETRIC: f64 = 0.055;
+pub(crate) const TRW_COLD: f64 = 0.6;
 pub(crate) const TRW_EDGE_SECS: f64 = 1e-2;
 /// Spins up to which that is what the combined bound is; above, dense models have a first-order method, `scale d^2` seconds up to so many
 /// spins (60 to 120), and go on for as long as they are let beyond them, as sparse models do.

@@ -39,8 +39,8 @@ pub(crate) fn estimate(method: Method, shape: &Shape, settings: &Settings) -> Op
             of(speed.dense_seconds(c::METRIC_DRAG * operations), moments * moments)
         }
         Method::Trw if pairwise => {
-            let symmetric = || c::TRW_SYMMETRIC.0 * (m * d).powf(c::TRW_SYMMETRIC.1);
-            let seconds = if shape.has_fields { c::TRW_SECS * m * d } else { symmetric() };
+            let share = if shape.has_fields { 1.0 } else { c::TRW_SYMMETRIC };
+            let seconds = c::TRW_SECS * m * d * share / shape.coupling.max(1.0).powf(c::TRW_COLD);
             let seconds = seconds.min(c::TRW_EDGE_SECS * m);
             of(speed.table_seconds(seconds), 20.0 * (m + d))
         }

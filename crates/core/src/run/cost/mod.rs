@@ -11,11 +11,13 @@ mod speed;
 pub(crate) use methods::{estimate, pass_seconds, quantum_operations};
 pub(crate) use speed::Speed;
 
+use super::exact::counting_first;
 use super::shape::Shape;
 use crate::error::Result;
 use crate::exact::{self, Wanted};
 use crate::model::Model;
 use crate::settings::{Method, Settings};
+use constants::PLANNING_SHARE;
 use std::time::Instant;
 
 /// What a method is expected to cost.
@@ -61,7 +63,8 @@ impl Estimate {
 }
 
 /// What `method` is expected to cost on `model` until it ends by itself. `None` for methods that go on for as long as they are
-/// let (`mean-field`, `wmb`, `branch`, `ais`, `combined` on large models), where the method does not apply, and where exact inference has no plan.
+/// let (`mean-field`, `wmb`, `branch`, `ais`, `combined` on large models), where the method does not apply, and where exact inference has no plan or
+/// would begin with a search over what hard zeros leave, which nobody can foretell.
 ///
 /// # Errors
 /// Bad settings, or a model whose values leave the range of floating point.
@@ -77,7 +80,15 @@ impl Estimate {
 pub fn forecast(model: &Model, method: Method, settings: &Settings) -> Result<Option<Estimate>> {
     settings.validate()?;
     if method == Method::Exact {
-        return Ok(exact(model, Wanted::ALL, settings));
+        let start = Instant::now();
+        if counting_first(model, settings).is_some() {
+            return Ok(None);
+        }
+        let ends = settings.ends();
+        let planning = ends.is_limited().then(|| PLANNING_SHARE * ends.seconds_left());
+        let planning = settings.for_part(&ends, planning);
+        // A run under a limit asks all of this before it begins.
+        return Ok(exact(model, Wanted::ALL, &planning).map(|e| e.planned_since(start, settings)));
     }
     let polynomial = model.majorant(1.0).ok().map(|(f, _)| f);
     Ok(estimate(method, &Shape::new(model, polynomial.as_ref()), settings))

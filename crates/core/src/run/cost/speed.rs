@@ -1,21 +1,22 @@
 //! How fast the machine is, here and now.
 
-use super::constants::{DENSE_RATE, TABLE_RATE};
-use crate::linalg::{Square, multiply};
+use super::constants::{DECOMPOSITION, DENSE_RATE, TABLE_RATE};
+use crate::linalg::{Eigen, EigenWork, Square, eigh};
 use std::hint::black_box;
 use std::time::Instant;
 
 /// Rates of the two kinds of work that methods spend their time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speed {
-    /// Operations of dense linear algebra per second, on one thread.
+    /// Operations of dense linear algebra per second, on one thread: products of matrices may be several times as fast, and on how
+    /// many times machines differ.
     pub(crate) dense: f64,
     /// Sweeps over tables, in units of the machine that the constants belong to.
     pub(crate) tables: f64,
 }
 
-/// Side of the product that is timed: large enough to be at full speed, a millisecond or two long.
-const SIDE: usize = 192;
+/// Side of the matrix whose decomposition is timed: a millisecond or two long.
+const SIDE: usize = 128;
 
 /// Entries of the table that is swept: as much as stays in a second-level cache, a tenth of a millisecond long.
 const ENTRIES: usize = 1 << 16;
@@ -44,10 +45,12 @@ impl Speed {
 }
 
 fn dense_rate() -> f64 {
-    let m = Square::identity(SIDE);
-    let mut out = Square::zeros(SIDE);
-    let operations = 2.0 * (SIDE as f64).powi(3);
-    operations / fastest(|| multiply::squares(&m, &m, black_box(&mut out)))
+    // Symmetric, and otherwise without a structure that would be a short cut.
+    let entry = |k: usize| ((k / SIDE + 1) as f64 * (k % SIDE + 1) as f64 * 0.7).sin();
+    let m = Square::from_column_major(SIDE, (0..SIDE * SIDE).map(entry).collect());
+    let (mut out, mut work) = (Eigen::default(), EigenWork::default());
+    let operations = DECOMPOSITION * (SIDE as f64).powi(3);
+    operations / fastest(|| assert!(eigh(black_box(&m), &mut out, &mut work), "finite entries"))
 }
 
 /// The inner loop of elimination: products of two tables, added up over the states of one variable.
