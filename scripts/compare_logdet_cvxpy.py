@@ -1,9 +1,6 @@
 """Times the log-determinant bound of zbound beside CVXPY's default solver, on the same model in one run.
 
-The relaxation of exp(f), f = h.x + sum J_ij x_i x_j, with the constraints of all pairs:
-
-    phi <= max <theta, mu> + 1/2 log det(Sigma + diag(0, I)/3) + d/2 log(pi e/2) - d log 2
-    over   Sigma = [[1, m'], [m, C]] >= 0,  C_ii = 1,  1 + a m_i + b m_j + a b C_ij >= 0 for a, b = -1, +1.
+The relaxation is that of crates/bench/src/suite/relaxations.py.
 
     pip install cvxpy
     cargo build --release -p zbound-cli
@@ -13,12 +10,15 @@ The relaxation of exp(f), f = h.x + sum J_ij x_i x_j, with the constraints of al
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import cvxpy as cp
-import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "crates" / "bench" / "src" / "suite"))
+from relaxations import logdet  # noqa: E402
 
 
 # CVXPY's default stops at 1e-4; the others are asked for what zbound proves.
@@ -27,25 +27,6 @@ SOLVERS = {
     "CVXPY SCS 1e-8": {"solver": cp.SCS, "eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 200_000},
     "CVXPY Clarabel": {"solver": cp.CLARABEL},
 }
-
-
-def relaxation(model):
-    """The problem in CVXPY's terms."""
-    d = model["d"]
-    fields = np.zeros(d)
-    fields[:] = model.get("fields", fields)
-    couplings = np.zeros((d, d))
-    for i, j, v in model.get("couplings", []):
-        couplings[i, j] = couplings[j, i] = v / 2
-    sigma = cp.Variable((d + 1, d + 1), symmetric=True)
-    means, second = sigma[0, 1:], sigma[1:, 1:]
-    rows, columns = np.triu_indices(d, 1)
-    first, other, both = means[rows], means[columns], second[rows, columns]
-    pairs = [1 + a * first + b * other + a * b * both >= 0 for a in (-1, 1) for b in (-1, 1)]
-    inflated = sigma + np.diag([0.0] + [1 / 3] * d)
-    value = fields @ means + cp.sum(cp.multiply(couplings, second)) + 0.5 * cp.log_det(inflated)
-    value += d / 2 * np.log(np.pi * np.e / 2) - d * np.log(2)
-    return cp.Problem(cp.Maximize(value + model.get("constant", 0.0)), [sigma >> 0, cp.diag(sigma) == 1, *pairs])
 
 
 def main():
@@ -67,7 +48,7 @@ def main():
     ours = min((run["results"][0] for run in runs), key=lambda result: result["seconds"])
     print(f"zbound           {ours['phi']['upper']:.9f}  {ours['seconds']:.4f} s  gap {ours['relaxation_gap']:.1e}, certified")
     for name, how in SOLVERS.items():
-        problem = relaxation(model)
+        problem = logdet(model)
         start = time.perf_counter()
         value = problem.solve(**how)
         total = time.perf_counter() - start

@@ -14,9 +14,6 @@ pub(super) const CLOSED: f64 = 1e-6;
 /// Digits that published values are trusted to: most are printed with six.
 const PUBLISHED_DIGITS: f64 = 1e-5;
 
-/// Share of the limit that a forecast of exact inference may take, as in `auto`.
-const PLANNING_SHARE: f64 = 0.08;
-
 /// What one program said of one model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Entry {
@@ -154,8 +151,8 @@ impl Entry {
         if self.refused.is_some() {
             return;
         }
-        let planning = settings.clone().with_time_limit(Some(PLANNING_SHARE * self.limit));
-        let expected: Result<_, Error> = forecast(model, method, &planning);
+        let limited = settings.clone().with_time_limit(Some(self.limit));
+        let expected: Result<_, Error> = forecast(model, method, &limited);
         self.expected = expected.ok().flatten().map(|e| e.seconds);
         let ended = matches!(result.status, Status::Converged | Status::Stalled);
         self.took = ended.then_some(result.seconds);

@@ -19,7 +19,7 @@ pub use profile::Curve;
 
 use crate::VERSION;
 use anyhow::Result;
-use others::Others;
+use others::{Other, Others};
 use serde::Serialize;
 use std::path::PathBuf;
 use store::Store;
@@ -118,10 +118,10 @@ fn jobs(plan: &Plan, others: &Others) -> Vec<(String, f64)> {
     jobs
 }
 
-/// Whether a run on a model that `auto` has closed says anything: exact inference on how well its time was foretold, other programs on
-/// theirs.
+/// Whether a run on a model that `auto` has closed says anything: exact inference on how well its time was foretold, programs that
+/// compute log Z on theirs.
 fn is_worthwhile(tool: &str, others: &Others) -> bool {
-    tool == Method::Exact.name() || others.get(tool).is_some()
+    tool == Method::Exact.name() || others.get(tool).is_some_and(Other::knows_log_z)
 }
 
 impl Suite {

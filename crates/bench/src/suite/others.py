@@ -1,6 +1,8 @@
-"""Another program on one UAI model: lines of JSON, each better than the one before; the first says who it is.
+"""Another program on one model: lines of JSON, each better than the one before; the first says who it is.
 
 usage: others.py PROGRAM [MODEL EVIDENCE SECONDS]
+
+MODEL is a UAI file, or `-` for a pairwise model of spins as JSON on standard input. It follows relaxations.py.
 """
 import json
 import math
@@ -82,6 +84,23 @@ def pyagrum(model_path, evidence, seconds):
     say(value=math.log(probability) if probability > 0 else None)
 
 
+def bound_by_qics(model):
+    import qics
+
+    info = qics.Solver(quantum(model), verbose=0, tol_gap=1e-6, tol_feas=1e-6).solve()
+    if info["sol_status"] != "optimal":
+        return say(failed=f"the solver says {info['sol_status']}")
+    say(upper=model.get("constant", 0.0) - float(info["p_obj"]) + model["d"] * math.log(2))
+
+
+def bound_by_cvxpy(model):
+    problem = logdet(model)
+    value = problem.solve()
+    if problem.status != "optimal":
+        return say(failed=f"the solver says {problem.status}")
+    say(upper=float(value) + model["d"] * math.log(2))
+
+
 def main():
     program = sys.argv[1]
     try:
@@ -92,7 +111,10 @@ def main():
         return say(version=getattr(module, "__version__", "?"))
     model_path, evidence_path, seconds = sys.argv[2], sys.argv[3], float(sys.argv[4])
     try:
-        {"pygms": pygms, "pyagrum": pyagrum}[program](model_path, evidence_of(evidence_path), seconds)
+        if model_path == "-":
+            {"qics": bound_by_qics, "cvxpy": bound_by_cvxpy}[program](json.load(sys.stdin))
+        else:
+            {"pygms": pygms, "pyagrum": pyagrum}[program](model_path, evidence_of(evidence_path), seconds)
     except Exception as error:
         say(failed=f"{type(error).__name__}: {error}"[:200])
 

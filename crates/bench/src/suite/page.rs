@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 
 const PREAMBLE: &str = include_str!("preamble.md");
 
+/// Columns of every table of models.
+const HEAD: &str = "| model | variables | bracket of log Z | width | known | lower / upper by | time |";
+
 impl Suite {
     /// The page; `picture` is the name of the profile's file, if there is one, and `command` what was typed.
     #[must_use]
@@ -68,32 +71,48 @@ impl Suite {
         text
     }
 
-    /// One row per model: `auto` under the first limit, the best single method, other programs.
+    /// One row per model and limit: `auto`, and under the first limit single methods and other programs beside it. Longer limits list
+    /// what the first left open.
     fn models(&self) -> String {
-        let limit = self.limits.first().copied().unwrap_or(0.0);
-        let mut text = format!(
-            "\n## Models, {limit} s\n*Known* is log Z as computed by others, or as published (p). The last column is the narrowest bracket of a single method under the same limit, then other programs; (e) marks a value without proof.\n\n| model | variables | bracket of log Z | width | known | lower / upper by | time | others |\n|---|---|---|---|---|---|---|---|\n"
-        );
-        for instance in &self.instances {
-            let Some(auto) = self.find(&instance.name, AUTO, limit).filter(|e| e.refused.is_none()) else {
-                continue;
+        let mut text = String::new();
+        for (place, &limit) in self.limits.iter().enumerate() {
+            let is_first = place == 0;
+            let explanation = if is_first {
+                "*Known* is log Z as computed by others, or as published (p). *Narrowest* is whose bracket is, under the same limit; the last column is the narrowest of a single method, then other programs; (e) marks what comes without a proof."
+            } else {
+                "What the first limit left open."
             };
-            let method = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".into());
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {} | {} | {} / {} | {} | {} |",
-                instance.name,
-                auto.d,
-                bracket(auto),
-                width(auto),
-                known(instance),
-                method(&auto.lower_method),
-                method(&auto.upper_method),
-                duration(auto.seconds),
-                self.others(instance)
-            );
+            let _ = write!(text, "\n## Models, {limit} s\n{explanation}\n\n{HEAD}");
+            text += if is_first {
+                " narrowest | others |\n|---|---|---|---|---|---|---|---|---|\n"
+            } else {
+                "\n|---|---|---|---|---|---|---|\n"
+            };
+            for instance in &self.instances {
+                let auto = self.find(&instance.name, AUTO, limit).filter(|e| e.refused.is_none());
+                let Some(auto) = auto else { continue };
+                text += &row(instance, auto);
+                if is_first {
+                    let _ =
+                        write!(text, " {} | {} |", self.narrowest(instance, limit), self.others(instance));
+                }
+                text.push('\n');
+            }
         }
         text
+    }
+
+    /// Who has the narrowest bracket under a limit.
+    fn narrowest(&self, instance: &Instance, limit: f64) -> &str {
+        let answers = self.of(&instance.name).filter(|e| e.limit == limit && e.refused.is_none());
+        let width = |e: &Entry| match e.value {
+            Some(_) => 0.0,
+            None if e.is_closed() => 0.0,
+            None => e.width().unwrap_or(f64::INFINITY),
+        };
+        // `auto` comes first among equals.
+        let best = answers.filter(|e| width(e).is_finite()).min_by(|a, b| width(a).total_cmp(&width(b)));
+        best.map_or("-", |e| e.tool.as_str())
     }
 
     /// The best single method and other programs, in one cell.
@@ -102,7 +121,7 @@ impl Suite {
         let foreign = self.of(&instance.name).filter(|e| e.tool.contains(' ') && e.refused.is_none());
         let foreign = foreign.map(|e| match e.value {
             Some(value) => format!("{}: {value:.4} (e) in {}", e.tool, duration(e.seconds)),
-            None => format!("{}: {} to {}", e.tool, show(e.lower), show(e.upper)),
+            None => format!("{}: {} to {} (e)", e.tool, show(e.lower), show(e.upper)),
         });
         let all: Vec<String> = single.into_iter().chain(foreign).collect();
         if all.is_empty() { "-".into() } else { all.join("; ") }
@@ -179,6 +198,22 @@ impl Suite {
         }
         if text.is_empty() { text } else { format!("\n## Files that were refused\n{text}") }
     }
+}
+
+/// What `auto` says of a model.
+fn row(instance: &Instance, auto: &Entry) -> String {
+    let method = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".into());
+    format!(
+        "| {} | {} | {} | {} | {} | {} / {} | {} |",
+        instance.name,
+        auto.d,
+        bracket(auto),
+        width(auto),
+        known(instance),
+        method(&auto.lower_method),
+        method(&auto.upper_method),
+        duration(auto.seconds),
+    )
 }
 
 fn known(instance: &Instance) -> String {

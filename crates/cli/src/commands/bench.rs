@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Draws per family and strength of `combined`
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = numbers::seed)]
     draws: u64,
-    /// Python interpreter with QICS (`pip install qics`) for `quantum`, or with pyGMs and pyAgrum (`pip install pygms pyagrum`) for `suite`, to run them side by side
+    /// Python interpreter with other programs, to run them side by side: QICS for `quantum`; pyGMs, pyAgrum, QICS and CVXPY for `suite` (`pip install pygms pyagrum qics cvxpy`), where they are installed
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
     /// Spins up to which `quantum` also runs QICS
