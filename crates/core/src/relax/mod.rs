@@ -15,6 +15,7 @@ mod trw;
 mod wmb;
 
 pub use bethe::Bethe;
+pub(crate) use bethe::is_balanced;
 pub use combined::Combined;
 pub(crate) use combined::{CombinedStart, combined_from};
 pub use logdet::LogDet;

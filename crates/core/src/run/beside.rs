@@ -41,8 +41,9 @@ impl Portfolio {
         let (found, beside) = std::thread::scope(|scope| {
             let beside = Aside::begin(scope, || job.run(Method::MeanField, &aside, &mut Silent));
             let found = self.try_for(job, method, None, &rest, observer);
+            let makes_room = !self.last_resort(&[(method, 1.0)]).is_empty();
             let beside = beside.end(|| {
-                if found.is_err() || self.is_closed(None) || self.is_cancelled(observer) {
+                if found.is_err() || makes_room || self.is_closed(None) || self.is_cancelled(observer) {
                     ends.cancel();
                 }
             });
@@ -50,7 +51,7 @@ impl Portfolio {
         });
         found?;
         let mut beside: Outcome = beside?;
-        if beside.0.status == Status::Cancelled && self.is_closed(None) {
+        if beside.0.status == Status::Cancelled && !self.is_cancelled(observer) {
             // Nobody but us stopped it.
             beside.0.status = Status::TimeLimit;
         }

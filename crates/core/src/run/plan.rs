@@ -169,6 +169,7 @@ mod tests {
             d,
             edges: d * (d - 1) / 2,
             has_fields: true,
+            is_balanced: false,
             coupling: 1.0,
             entries: 2.0 * (d * d) as f64,
             features: Some(d + 1),

@@ -115,10 +115,8 @@ pub(super) fn run(
         if let Some(method) = beside.filter(|_| !portfolio.is_done(job, &ends, observer)) {
             portfolio.try_both(job, method, &settings, observer)?;
         }
-        round = portfolio.next_round(&round);
-        if round.is_empty() && is_timed {
-            round = portfolio.last_resort();
-        }
+        let last = if is_timed { portfolio.last_resort(&round) } else { Vec::new() };
+        round = if last.is_empty() { portfolio.next_round(&round) } else { last };
     }
     // The time may have been used up before the first method, by reading say, and what is known without any may be better still.
     let stop = ends.stop().unwrap_or(StopReason::Stalled);
@@ -203,7 +201,7 @@ impl Portfolio {
     }
 
     /// Whether time stopped a method.
-    fn is_open(&self, method: Method) -> bool {
+    pub(super) fn is_open(&self, method: Method) -> bool {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
     }
 
@@ -227,11 +225,15 @@ impl Portfolio {
         }
     }
 
-    /// Splitting the state space, where all methods came to their ends and time was given for more.
-    fn last_resort(&self) -> Vec<Step> {
+    /// Splitting the state space, where all upper bounds came to their ends and time was given for more.
+    pub(super) fn last_resort(&self, round: &[Step]) -> Vec<Step> {
+        // Lower bounds that time alone ends gain little late.
+        let goes_on = |&(method, _): &Step| {
+            self.is_open(method) && !matches!(method, Method::MeanField | Method::Bethe)
+        };
         let is_tried = self.results.iter().any(|outcome| outcome.0.method == Method::Branch);
         let fits = self.summary.d <= LAST_RESORT_SPINS;
-        if fits && !is_tried { vec![(Method::Branch, 1.0)] } else { Vec::new() }
+        if fits && !is_tried && !round.iter().any(goes_on) { vec![(Method::Branch, 1.0)] } else { Vec::new() }
     }
 
     fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use super::cost::constants::DENSE_EDGES_PER_SPIN;
 use crate::model::{Ising, Model, Polynomial, Source};
+use crate::relax::is_balanced;
 
 /// What kind of model it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) struct Shape {
     pub(crate) edges: usize,
     /// Whether some spin has a field: without any, trees have a symmetric optimum that takes few steps.
     pub(crate) has_fields: bool,
+    /// Whether a change of signs makes every coupling attractive.
+    pub(crate) is_balanced: bool,
     /// Mean size of a coupling.
     pub(crate) coupling: f64,
     /// Entries of all tables, or of those that a polynomial would have.
@@ -51,6 +54,7 @@ impl Shape {
         let sizes = |f: &Ising| f.couplings().iter().map(|c| c.abs()).sum::<f64>();
         let coupling = ising.map_or(0.0, |f| sizes(f) / edges.max(1) as f64);
         let has_fields = ising.is_none_or(|f| f.fields().iter().any(|h| *h != 0.0));
+        let is_balanced = ising.is_some_and(is_balanced);
         let entries = match model.source() {
             Source::Factors(tables) => tables.factors().map(|f| f.table.len()).sum::<usize>() as f64,
             Source::Polynomial(f) => {
@@ -59,6 +63,6 @@ impl Shape {
             }
         };
         let features = polynomial.map(|f| if ising.is_some() { 1 + d } else { 1 + d + f.terms().len() });
-        Shape { kind, d, edges, has_fields, coupling, entries, features }
+        Shape { kind, d, edges, has_fields, is_balanced, coupling, entries, features }
     }
 }

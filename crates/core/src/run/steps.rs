@@ -1,7 +1,8 @@
 //! The methods that pay for a kind of model, in order.
 
 use super::cost::constants::{
-    BRANCH_SPINS, COMBINED_SPINS, DEFAULT_SECS, QUICK, STRIP_PASSES, WORTHWHILE_PASSES,
+    BRANCH_MOST_SPINS, BRANCH_SECS, BRANCH_SPINS, COMBINED_SPINS, DEFAULT_SECS, QUICK, STRIP_PASSES,
+    WORTHWHILE_PASSES,
 };
 use super::cost::{self, Estimate};
 use super::shape::{Kind, Shape};
@@ -17,7 +18,7 @@ const TRIAL: f64 = 0.1;
 /// Edges per spin up to which mini-buckets are rivals of spectra.
 const RIVAL_EDGES: usize = 10;
 
-/// Spins above which a trial of the combined bound says little: its parts alone take seconds.
+/// Spins above which a trial of the combined bound says little: its parts alone take seconds, and mean field its half of one.
 const SLOW_START: usize = 300;
 
 /// The choice of methods for one model, given the time that is left.
@@ -48,6 +49,13 @@ impl<'a> Steps<'a> {
     /// Whether there is time for little more than the first bounds of one method.
     fn is_large(&self) -> bool {
         self.is_too_large_for(WORTHWHILE_PASSES)
+    }
+
+    /// Whether bounds of the parts of a dense model add up to more in the time left than a better bound of the whole.
+    fn is_worth_splitting(&self) -> bool {
+        let d = self.shape.d;
+        let ends = d <= BRANCH_MOST_SPINS && BRANCH_SECS * (d * d) as f64 <= self.left;
+        d <= BRANCH_SPINS || ends
     }
 
     /// Something of each side within a fraction of a second.
@@ -87,10 +95,11 @@ impl<'a> Steps<'a> {
                 (true, (Method::Combined, TRIAL)),
                 (true, (Method::Wmb, TRIAL)),
             ],
-            Kind::Dense if d <= BRANCH_SPINS => vec![
+            Kind::Dense if self.is_worth_splitting() => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.05)),
-                (true, (Method::Combined, 0.06)),
+                // Splitting does little for a cold model as large as that: there the bound of the whole has to be good.
+                (true, (Method::Combined, if d <= BRANCH_SPINS { 0.06 } else { 0.3 })),
                 (true, (Method::Branch, 1.0)),
             ],
             Kind::Dense if d <= COMBINED_SPINS && self.shape.edges <= RIVAL_EDGES * d && d > SLOW_START => {
@@ -113,7 +122,9 @@ impl<'a> Steps<'a> {
             }
             Kind::Dense if d <= COMBINED_SPINS => vec![
                 (true, (Method::Bethe, 0.1)),
-                (true, (Method::MeanField, 0.08)),
+                (true, (Method::MeanField, if d <= SLOW_START { 0.08 } else { 0.15 })),
+                // All but two states weigh next to nothing in most balanced models, and tables know the maximum.
+                (self.shape.is_balanced, (Method::Wmb, TRIAL)),
                 (true, (Method::Combined, 1.0)),
             ],
             Kind::Dense => vec![
@@ -140,7 +151,16 @@ mod tests {
     fn shape(kind: Kind, d: usize) -> Shape {
         let edges = if kind == Kind::Dense { d * (d - 1) / 2 } else { 2 * d };
         let entries = 4.0 * edges as f64;
-        Shape { kind, d, edges, has_fields: true, coupling: 1.0, entries, features: Some(d + 1) }
+        Shape {
+            kind,
+            d,
+            edges,
+            has_fields: true,
+            is_balanced: false,
+            coupling: 1.0,
+            entries,
+            features: Some(d + 1),
+        }
     }
 
     #[test]

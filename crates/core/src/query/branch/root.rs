@@ -4,6 +4,7 @@ use super::leaf::{Bounder, Known, Rule};
 use crate::error::{Error, Result};
 use crate::model::Source;
 use crate::observer::Monitor;
+use crate::run::cost::constants::BRANCH_MOST_SPINS;
 use crate::settings::Method;
 use std::time::Instant;
 
@@ -15,12 +16,13 @@ const GAIN: f64 = 0.5;
 const ROOT_SHARE: f64 = 0.1;
 const ROOT_SECS: f64 = 2.0;
 
-/// Spins up to which bounds with dense matrices are tried at the root.
+/// Spins up to which bounds with dense matrices are tried at the root, all of them or those that the combined bound leaves a chance.
 const DENSE_SPINS: usize = 300;
+const RIVAL_SPINS: usize = 150;
 
 /// Spins between which, and edges per spin from which on, the first-order method of the combined bound is used on parts:
 /// below, exact sums are near; on sparse graphs its dense matrices are a waste.
-const COMBINED_SPINS: std::ops::RangeInclusive<usize> = 16..=150;
+const COMBINED_SPINS: std::ops::RangeInclusive<usize> = 16..=BRANCH_MOST_SPINS;
 const DENSITY: usize = 4;
 
 impl Bounder<'_> {
@@ -66,10 +68,16 @@ impl Bounder<'_> {
             Source::Polynomial(_) => true,
             Source::Factors(f) => f.is_binary() && !f.has_hard_zeros(),
         };
-        let relaxations = [Method::Quantum, Method::LogDet, Method::Trw].map(Rule::Relaxation);
-        let few = polynomial && self.free.len() <= DENSE_SPINS;
-        let combined = self.is_dense().then_some(Rule::Relaxation(Method::Combined));
-        relaxations.into_iter().filter(|_| few).chain(combined).chain([Rule::MiniBuckets]).collect()
+        let d = self.free.len();
+        let combined = self.is_dense().then_some(Method::Combined);
+        let relaxations: &[Method] = match combined {
+            _ if !polynomial => &[],
+            Some(_) if d > RIVAL_SPINS => &[Method::Quantum],
+            _ if d <= DENSE_SPINS => &[Method::Quantum, Method::LogDet, Method::Trw],
+            _ => &[],
+        };
+        let rules = relaxations.iter().copied().chain(combined).map(Rule::Relaxation);
+        rules.chain([Rule::MiniBuckets]).collect()
     }
 
     /// Whether the combined bound takes some hundredths of a second.

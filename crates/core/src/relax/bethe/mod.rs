@@ -22,6 +22,11 @@ use crate::problem::Problem;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 
+/// Whether a change of signs makes every coupling at least zero.
+pub(crate) fn is_balanced(f: &Ising) -> bool {
+    balance(f).is_ok()
+}
+
 /// The certified lower bound of the Bethe free energy, for balanced pairwise models.
 ///
 /// Belief propagation from both saturated states, from the fields, from the best assignment that a search finds and

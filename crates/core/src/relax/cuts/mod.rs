@@ -19,4 +19,4 @@ mod triangle;
 pub(crate) use cycle::{Cycle, with_cuts};
 pub(crate) use odd_cycle::Network;
 pub(crate) use pairs::Pairs;
-pub(crate) use triangle::{Triangle, heaviest, violated};
+pub(crate) use triangle::{Triangle, heaviest, violated, violated_until};

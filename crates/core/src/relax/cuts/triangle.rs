@@ -43,9 +43,23 @@ const BACKLOG: (usize, usize) = (8, 1000);
 ///
 /// **Cost** two comparisons per triple: n^3 / 6 of them when `first` is everything.
 pub(crate) fn violated(x: &Square, first: Range<usize>, least: f64, count: usize) -> Vec<Violated> {
+    violated_until(x, first, least, count, &mut || false)
+}
+
+/// As [`violated`], among the first vertices that come before `stop`.
+pub(crate) fn violated_until(
+    x: &Square,
+    first: Range<usize>,
+    least: f64,
+    count: usize,
+    stop: &mut dyn FnMut() -> bool,
+) -> Vec<Violated> {
     let mut found: Vec<Violated> = Vec::new();
     let mut limit = -1.0 - least;
     for a in first {
+        if stop() {
+            break;
+        }
         let of_a = x.column(a);
         for (b, &ab) in of_a.iter().enumerate().skip(a + 1) {
             let of_b = x.column(b);

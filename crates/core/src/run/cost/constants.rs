@@ -69,10 +69,10 @@ pub(crate) const TRW_SECS: f64 = 1.8e-5;
 pub(crate) const TRW_SYMMETRIC: f64 = 0.055;
 pub(crate) const TRW_COLD: f64 = 0.6;
 pub(crate) const TRW_EDGE_SECS: f64 = 1e-2;
-/// Spins up to which that is what the combined bound is; above, dense models have a first-order method, `scale d^2` seconds up to so many
-/// spins (60 to 120), and go on for as long as they are let beyond them, as sparse models do.
+/// Spins up to which that is what the combined bound is; above, dense models take `base + scale d^2` seconds up to so many spins (60 to 400:
+/// 2 to 28 s), and go on for as long as they are let beyond them, as sparse models do.
 pub(crate) const COMBINED_NEWTON_SPINS: usize = 40;
-pub(crate) const COMBINED_FIRST: (f64, usize) = (1e-3, 150);
+pub(crate) const COMBINED_FIRST: (f64, f64, usize) = (3.0, 1e-4, 400);
 /// Seconds per edge of belief propagation and its proof on dense graphs (190 to 20,000 edges).
 pub(crate) const BETHE_EDGE_SECS: f64 = 2e-5;
 /// On sparse graphs it takes more sweeps the smaller they are: seconds, and seconds per edge, but no more than so many per edge
@@ -133,9 +133,13 @@ pub(crate) const LAST_ROUND_SECS: f64 = 0.2;
 
 // What pays whatever it costs: found by comparing brackets at equal time.
 
-/// Spins up to which splitting a dense model gains more than a better bound of the whole: at 60, Gaussian, the width falls
-/// from 28 to 1 in a minute.
-pub(crate) const BRANCH_SPINS: usize = 120;
+/// Spins up to which splitting a dense model gains more than a better bound of the whole, whatever the time: at 60, Gaussian, the width
+/// falls from 28 to 1 in a minute; and seconds per d^2 from which on it does for larger ones: a combined bound that is right within a
+/// thousandth takes a fifteenth of that, the best one ten times as long (140 to 400 spins, 10 to 40 s).
+pub(crate) const BRANCH_SPINS: usize = 150;
+pub(crate) const BRANCH_SECS: f64 = 3e-4;
+/// Spins up to which parts of a split model have bounds with dense matrices.
+pub(crate) const BRANCH_MOST_SPINS: usize = 1000;
 /// Spins up to which the combined bound of a dense graph is worth its time.
 pub(crate) const COMBINED_SPINS: usize = 2000;
 /// Variables up to which parts of a model that share no term are put together: exact inference takes no time.

@@ -66,8 +66,9 @@ fn combined_seconds(shape: &Shape, speed: Speed) -> Option<f64> {
     let (d, m) = (shape.d as f64, shape.edges as f64);
     let is_dense = shape.kind == Kind::Dense;
     if shape.d > c::COMBINED_NEWTON_SPINS {
-        let ends = is_dense && shape.d <= c::COMBINED_FIRST.1;
-        return ends.then(|| speed.table_seconds(c::COMBINED_FIRST.0 * d * d));
+        let (base, scale, most) = c::COMBINED_FIRST;
+        let ends = is_dense && shape.d <= most;
+        return ends.then(|| speed.table_seconds(base + scale * d * d));
     }
     let all = 0.5 * d * (d + 1.0);
     let (moments, newton) =

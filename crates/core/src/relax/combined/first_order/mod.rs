@@ -26,7 +26,7 @@ use crate::problem::Problem;
 use crate::relax::combined::gaussian::Gaussian;
 use crate::relax::combined::team::Team;
 use crate::relax::combined::two_tree::TwoTree;
-use crate::relax::cuts::violated;
+use crate::relax::cuts::violated_until;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use dual::Dual;
@@ -79,7 +79,7 @@ const LATER: f64 = 3.0;
 /// Time that a feasible value takes, in the same units: without it there is a bound, but not how far it is from the best one.
 const FEASIBLE: f64 = 6.0;
 /// Operations of a round's ending and of the proof, in units of n^3.
-const ENDING: (f64, f64) = (30.0, 40.0);
+const ENDING: (f64, f64) = (70.0, 90.0);
 /// Seconds for models above that size when there is no time limit.
 const SECONDS: f64 = 60.0;
 /// Memory in units of n r numbers: the steps of L-BFGS and some n x n matrices.
@@ -243,7 +243,7 @@ impl FirstOrder {
             let stop = stop.or(is_over(self.until, monitor));
             let here = self.factor.clone();
             if stop.is_none() && since < PATIENCE && round + 1 < self.rounds {
-                self.advance(round, &at, &dual);
+                self.advance(round, &at, &dual, monitor);
                 if dual.shortfall > ROUGH * scale && self.violation < SETTLED {
                     self.steps = (2 * self.steps).min(STEPS.1);
                 }
@@ -286,7 +286,7 @@ impl FirstOrder {
     }
 
     /// Multipliers, weights, new cuts and graphs, new columns.
-    fn advance(&mut self, round: usize, at: &Evaluation, dual: &Dual) {
+    fn advance(&mut self, round: usize, at: &Evaluation, dual: &Dual, monitor: &mut Monitor<'_>) {
         let n = self.factor.n;
         let objective = &mut self.objective;
         if round == 0 {
@@ -296,7 +296,8 @@ impl FirstOrder {
         let moments = self.factor.moments();
         let count = NEW_CUTS * n;
         let least = (VIOLATION.0 * self.violation).clamp(VIOLATION.1, VIOLATION.2);
-        let found = violated(&moments, 0..n, least, count + objective.cuts.list.len());
+        let (until, most) = (self.until, count + objective.cuts.list.len());
+        let found = violated_until(&moments, 0..n, least, most, &mut || is_over(until, monitor).is_some());
         let found = found.into_iter().map(|(slack, triangle)| (slack, triangle.into()));
         let new = objective.cuts.extend(found, count, &mut objective.pairs);
         // Larger penalties pay as long as violations hardly fall; then they only cost accuracy.
