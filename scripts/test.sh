@@ -87,7 +87,7 @@ python_tests() {
   # Large packages, torch among them; tests skip what is not there.
   if [ "$full" -eq 1 ] && ! "${pip[@]}" '.[test-full]'; then
     local extra
-    for extra in pgmpy torch jax dask ray mpi pygms; do
+    for extra in pgmpy torch jax dask ray mpi pygms conic; do
       "${pip[@]}" ".[$extra]" || skip "Python tests of the extra $extra: not installable"
     done
   fi

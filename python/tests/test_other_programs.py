@@ -5,17 +5,21 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from conftest import ROOT, need
 
 import zbound as zb
 
-SCRIPT = ROOT / "crates" / "bench" / "src" / "suite" / "others.py"
+SUITE = ROOT / "crates" / "bench" / "src" / "suite"
+# What the suite hands to Python.
+SCRIPT = "\n".join((SUITE / name).read_text() for name in ("relaxations.py", "others.py"))
 
 
-def said(*arguments):
+def said(*arguments, given=""):
     """The lines that the script prints."""
-    run = subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+    run = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -49,3 +53,14 @@ def test_mini_buckets_of_pygms_lie_on_both_sides_of_the_exact_sum(rng, tmp_path)
     assert lines[-1]["lower"] <= exact.upper and exact.lower <= lines[-1]["upper"]
     ours = zb.bound(zb.read(path), "wmb", time_limit=2).log_z
     assert ours.lower <= lines[-1]["upper"] and lines[-1]["lower"] <= ours.upper
+
+
+@pytest.mark.parametrize(("program", "method", "digits"), [("qics", "quantum", 1e-5), ("cvxpy", "logdet", 1e-3)])
+def test_general_solvers_agree_on_the_relaxation(rng, program, method, digits):
+    need(program)
+    fields, couplings = rng.normal(size=8), np.triu(rng.normal(size=(8, 8)), 1)
+    pairs = [[i, j, couplings[i, j]] for i, j in itertools.combinations(range(8), 2)]
+    model = {"d": 8, "constant": 0.7, "fields": fields.tolist(), "couplings": pairs}
+    (line,) = said(program, "-", "", 10, given=json.dumps(model))
+    ours = zb.bound(zb.Ising(fields, couplings, constant=0.7), method).log_z.upper
+    assert line["upper"] == pytest.approx(ours, rel=digits)

@@ -97,7 +97,8 @@ pub fn run(plan: &Plan, observer: &mut dyn Observer, say: &mut dyn FnMut(&str)) 
                     entry
                 }
             };
-            is_closed |= tool == AUTO && entry.is_closed();
+            // What a longer limit closes is open for a comparison at equal time.
+            is_closed |= tool == AUTO && plan.limits.first() == Some(&limit) && entry.is_closed();
             entries.push(entry);
         }
     }

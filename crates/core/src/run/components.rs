@@ -1,15 +1,15 @@
 //! Parts of a model that share no term: log Z is the sum of theirs, and each is solved with the methods that suit it.
 
 use super::cost::constants::{LARGEST_PART, MOST_PARTS, SMALL_PART};
-use super::driver::bound;
 use super::job::{Job, Outcome};
 use super::plan::{BoundRequest, MethodChoice};
+use super::portfolio;
 use super::report::Report;
 use crate::certify::Interval;
 use crate::error::Result;
 use crate::model::{FactorModel, Model, Polynomial, Source, VarSet};
 use crate::observer::{Flow, Observer, Progress};
-use crate::record::Status;
+use crate::record::{ModelRecord, Status};
 use crate::settings::{Method, Settings};
 
 /// The parts of a model, the smallest first; none when it is all but connected.
@@ -130,10 +130,11 @@ fn tables(f: &FactorModel, members: &[Vec<usize>]) -> Result<Vec<Model>> {
     Ok(parts.into_iter().map(|f| Model::new(Source::Factors(f))).collect())
 }
 
-/// `auto` on every part, with the time shared by the number of variables, and the sum.
+/// `auto` on every part, with the time shared by the number of variables, and the sum; `is_counted_out` as in [`Job`].
 pub(super) fn solve(
     job: &Job<'_>,
     parts: &[Model],
+    is_counted_out: bool,
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
@@ -150,7 +151,10 @@ pub(super) fn solve(
         let mut request = BoundRequest { methods: MethodChoice::Auto, ..job.request.clone() };
         (request.settings, request.target_gap) = (settings.for_part(&ends, seconds), None);
         let mut relay = |progress: &Progress| -> Flow { observer.observe(progress) };
-        let report = bound(part, &request, &mut relay)?;
+        let mut own = Job::new(part, &request, &[])?;
+        own.is_counted_out = is_counted_out;
+        let summary = ModelRecord::new(None, part, own.polynomial()?)?;
+        let report = portfolio::run(&own, summary, &request.settings.ends(), &mut relay)?.report(&request)?;
         let best = &report.record.best;
         if best.log_z.lower.is_none() && best.log_z.upper.is_none() && is_impossible(&report) {
             return Ok(job.impossible(Method::Exact));
@@ -232,7 +236,7 @@ mod tests {
         for model in [&model, &as_tables] {
             let job = Job::new(model, &request, &[]).unwrap();
             let found = parts(&job).unwrap();
-            let (record, _) = solve(&job, &found, &Settings::default(), &mut Silent).unwrap();
+            let (record, _) = solve(&job, &found, false, &Settings::default(), &mut Silent).unwrap();
             let (low, high) = (record.log_z.lower.unwrap(), record.log_z.upper.unwrap());
             assert!(low <= exact.log_z && exact.log_z <= high && high - low < 1e-8, "{low} {high} {exact:?}");
         }

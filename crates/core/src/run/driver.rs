@@ -52,12 +52,7 @@ pub(super) fn bound_from(
     let summary = ModelRecord::new(request.path.clone(), model, job.polynomial()?)?;
     job.announce(&summary, &[], &[], observer)?;
     match &request.methods {
-        MethodChoice::Auto => {
-            let found = portfolio::run(&job, &summary, &ends, observer)?;
-            let mut report = Report::new(summary, request, found.results)?;
-            report.record.advice = found.advice;
-            Ok(report)
-        }
+        MethodChoice::Auto => portfolio::run(&job, summary, &ends, observer)?.report(request),
         MethodChoice::All => {
             let results = in_order(&job, &Method::ALL, &summary, &ends, observer)?;
             Report::new(summary, request, results)

@@ -35,6 +35,8 @@ pub(super) struct Job<'a> {
     tables: OnceLock<FactorModel>,
     /// Whether the tables alone show that no state has positive weight.
     impossible: bool,
+    /// Whether a search over what hard zeros leave is known to take too long.
+    pub(super) is_counted_out: bool,
     /// What the coefficients alone prove.
     coefficients: OnceLock<Solution>,
 }
@@ -46,8 +48,17 @@ impl<'a> Job<'a> {
     pub(super) fn new(model: &'a Model, request: &'a BoundRequest, earlier: &'a [Solution]) -> Result<Self> {
         let recorder = Recorder::new(model, request.eps, request.want_pairwise);
         let (majorant, tables, coefficients) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let mut job =
-            Job { model, request, earlier, recorder, majorant, tables, impossible: false, coefficients };
+        let mut job = Job {
+            model,
+            request,
+            earlier,
+            recorder,
+            majorant,
+            tables,
+            impossible: false,
+            is_counted_out: false,
+            coefficients,
+        };
         if matches!(model.source(), Source::Factors(_)) {
             job.impossible = job.tables()?.zero_floor(request.eps).is_err();
         }

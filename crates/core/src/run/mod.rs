@@ -17,6 +17,7 @@ mod job;
 mod plan;
 mod portfolio;
 mod report;
+mod rounds;
 mod scan;
 pub(crate) mod shape;
 mod steps;

@@ -8,7 +8,9 @@ use super::cost::constants::{
 };
 use super::exact_plan::{ExactPlan, is_affordable};
 use super::job::{Job, Outcome};
-use super::steps::{Step, Steps};
+use super::plan::BoundRequest;
+use super::report::Report;
+use super::steps::Steps;
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::exact::Wanted;
@@ -21,24 +23,14 @@ use std::time::Instant;
 /// A bracket this narrow, relative to `max(1, |log Z|)`, is closed.
 const CLOSED: f64 = 1e-6;
 
-/// Share of a round that goes to the method with the better lower bound, where another has the better upper bound: that side is
-/// farther from the truth.
-const LOWER_SHARE: f64 = 0.3;
-
-/// What a side of another method must be better by than that of one which has both sides, in units of its bracket.
-const LEAD: f64 = 0.15;
-
 /// A better elimination order is searched for when exact inference along the first one would take at most this many times the time
 /// left.
 const LONG_SHOT: f64 = 2e3;
 
-/// Spins up to which splitting the state space is worth the time that all others leave.
-const LAST_RESORT_SPINS: usize = 1000;
-
 /// Runs the portfolio until the bracket is closed, the target is met, or time or ideas run out.
 pub(super) fn run(
     job: &Job<'_>,
-    summary: &ModelRecord,
+    summary: ModelRecord,
     ends: &Deadline,
     observer: &mut dyn Observer,
 ) -> Result<Portfolio> {
@@ -46,8 +38,7 @@ pub(super) fn run(
     let is_timed = ends.is_limited();
     let is_counted = !is_timed && job.request.settings.max_iterations.is_some();
     let ends = if is_timed || is_counted { ends.clone() } else { ends.within(Some(DEFAULT_SECS)) };
-    let mut portfolio =
-        Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary: summary.clone() };
+    let mut portfolio = Portfolio { results: Vec::new(), advice: None, start: Instant::now(), summary };
     let settings = job.request.settings.for_part(&ends, None).with_solver(Solver::Auto);
     let steps = Steps::new(job.shape()?, &settings);
     // A glance first: what is exact at once needs nothing else, and a long search for an order must not hold up the first bounds.
@@ -67,7 +58,8 @@ pub(super) fn run(
         portfolio.try_for(job, method, seconds, &settings, observer)?;
     }
     // No certificate knows a search, and no number of iterations bounds it.
-    if let Some(counting) = exact.counting.as_ref().filter(|_| !job.request.want_certificate && !is_counted)
+    let may_count = !job.request.want_certificate && !is_counted && !job.is_counted_out;
+    if let Some(counting) = exact.counting.as_ref().filter(|_| may_count)
         && !portfolio.is_done(job, &ends, observer)
     {
         portfolio.try_counting(job, counting, &settings, observer)?;
@@ -96,7 +88,9 @@ pub(super) fn run(
         // One certificate holds one identity for all of f.
         let parts = components::parts(job)?;
         if !parts.is_empty() {
-            let outcome = components::solve(job, &parts, &settings, observer)?;
+            // The search over what hard zeros leave takes parts apart by itself.
+            let is_counted_out = may_count && exact.counting.is_some();
+            let outcome = components::solve(job, &parts, is_counted_out, &settings, observer)?;
             portfolio.absorb(outcome);
             job.announce(&portfolio.summary, &portfolio.results, &[], observer)?;
         }
@@ -135,11 +129,18 @@ pub(super) struct Portfolio {
     pub(super) results: Vec<Outcome>,
     /// What more time or memory would buy.
     pub(super) advice: Option<String>,
-    start: Instant,
+    pub(super) start: Instant,
     pub(super) summary: ModelRecord,
 }
 
 impl Portfolio {
+    /// What it found as the answer to a request.
+    pub(super) fn report(self, request: &BoundRequest) -> Result<Report> {
+        let mut report = Report::new(self.summary, request, self.results)?;
+        report.record.advice = self.advice;
+        Ok(report)
+    }
+
     /// Keeps the better of two runs of a method, and both where each has the better side.
     pub(super) fn absorb(&mut self, mut new: Outcome) {
         let at = self.results.iter().position(|old| old.0.method == new.0.method);
@@ -203,37 +204,6 @@ impl Portfolio {
     /// Whether time stopped a method.
     pub(super) fn is_open(&self, method: Method) -> bool {
         self.results.iter().any(|(record, _)| record.method == method && record.status == Status::TimeLimit)
-    }
-
-    /// Another round, with all that is left, for the methods that only time stopped: of those, the ones with the best sides.
-    fn next_round(&self, round: &[Step]) -> Vec<Step> {
-        let took_part = |method: Method| round.iter().any(|step| step.0 == method);
-        let goes_on = |r: &&MethodRecord| took_part(r.method) && r.status == Status::TimeLimit;
-        let records = || self.results.iter().map(|outcome| &outcome.0).filter(goes_on);
-        let lower = |r: &MethodRecord| r.log_z.lower.unwrap_or(f64::NEG_INFINITY);
-        let upper = |r: &MethodRecord| r.log_z.upper.unwrap_or(f64::INFINITY);
-        // One that has both sides gains on both, and must be left behind by much to be left out.
-        let both = records().find(|r| r.log_z.lower.is_some() && r.log_z.upper.is_some());
-        let lead = both.map_or(0.0, |r| LEAD * (upper(r) - lower(r)));
-        let ahead = |r: &MethodRecord| if both.is_some_and(|b| b.method == r.method) { lead } else { 0.0 };
-        let (low, high) = (|r: &MethodRecord| lower(r) + ahead(r), |r: &MethodRecord| upper(r) - ahead(r));
-        let highest = records().max_by(|a, b| low(a).total_cmp(&low(b))).map(|r| r.method);
-        let lowest = records().min_by(|a, b| high(a).total_cmp(&high(b))).map(|r| r.method);
-        match (highest, lowest) {
-            (Some(below), Some(above)) if below != above => vec![(below, LOWER_SHARE), (above, 1.0)],
-            (_, above) => above.map(|method| (method, 1.0)).into_iter().collect(),
-        }
-    }
-
-    /// Splitting the state space, where all upper bounds came to their ends and time was given for more.
-    pub(super) fn last_resort(&self, round: &[Step]) -> Vec<Step> {
-        // Lower bounds that time alone ends gain little late.
-        let goes_on = |&(method, _): &Step| {
-            self.is_open(method) && !matches!(method, Method::MeanField | Method::Bethe)
-        };
-        let is_tried = self.results.iter().any(|outcome| outcome.0.method == Method::Branch);
-        let fits = self.summary.d <= LAST_RESORT_SPINS;
-        if fits && !is_tried && !round.iter().any(goes_on) { vec![(Method::Branch, 1.0)] } else { Vec::new() }
     }
 
     fn advise(&self, job: &Job<'_>, exact: &ExactPlan, ends: &Deadline) -> Option<String> {

@@ -98,8 +98,8 @@ impl<'a> Steps<'a> {
             Kind::Dense if self.is_worth_splitting() => vec![
                 (true, (Method::Bethe, 0.1)),
                 (true, (Method::MeanField, 0.05)),
-                // Splitting does little for a cold model as large as that: there the bound of the whole has to be good.
-                (true, (Method::Combined, if d <= BRANCH_SPINS { 0.06 } else { 0.3 })),
+                // Splitting does little for a cold model that is large: there the bound of the whole has to be good.
+                (d > BRANCH_SPINS, (Method::Combined, 0.3)),
                 (true, (Method::Branch, 1.0)),
             ],
             Kind::Dense if d <= COMBINED_SPINS && self.shape.edges <= RIVAL_EDGES * d && d > SLOW_START => {
@@ -192,5 +192,27 @@ mod tests {
         };
         assert!(!is_given(1000, Method::Wmb) && is_given(100_000_000, Method::Wmb));
         assert!(!is_given(1000, Method::Combined) && !is_given(100_000_000, Method::Combined));
+    }
+
+    #[test]
+    fn dense_models_are_split_where_there_is_time_for_it() {
+        let ends_with = |d, limit| {
+            let settings = Settings::default().with_time_limit(Some(limit));
+            Steps::new(shape(Kind::Dense, d), &settings).all(|_| true).last().map(|step| step.0)
+        };
+        assert_eq!(ends_with(140, 1.0), Some(Method::Branch));
+        assert_eq!(ends_with(250, 60.0), Some(Method::Branch));
+        assert_ne!(ends_with(250, 5.0), Some(Method::Branch));
+        assert_ne!(ends_with(1500, 1e4), Some(Method::Branch));
+    }
+
+    #[test]
+    fn balanced_dense_models_have_a_trial_of_mini_buckets() {
+        let settings = Settings::default().with_time_limit(Some(10.0));
+        let tries = |is_balanced| {
+            let steps = Steps::new(Shape { is_balanced, ..shape(Kind::Dense, 800) }, &settings).all(|_| true);
+            steps.iter().any(|step| step.0 == Method::Wmb)
+        };
+        assert!(tries(true) && !tries(false));
     }
 }
