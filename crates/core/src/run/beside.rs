@@ -17,6 +17,8 @@ const ASIDE_MEMORY: u64 = 4;
 pub(super) fn split<'r>(round: &'r [Step], settings: &Settings) -> (&'r [Step], Option<Method>) {
     let can = settings.threads > 1 && settings.ends().is_limited();
     match round {
+        // Splitting the state space keeps every thread busy by itself.
+        [.., (Method::Branch, _)] => (round, None),
         [before @ .., (Method::MeanField, _), (other, 1.0)] if can => (before, Some(*other)),
         all => (all, None),
     }
@@ -70,6 +72,8 @@ mod tests {
         let settings = Settings::default().with_threads(2).with_time_limit(Some(1.0));
         assert_eq!(split(&round, &settings), (&round[..1], Some(Method::Combined)));
         assert_eq!(split(&round[..2], &settings), (&round[..2], None));
+        let branch = [(Method::MeanField, 0.05), (Method::Branch, 1.0)];
+        assert_eq!(split(&branch, &settings), (&branch[..], None));
         assert_eq!(split(&round, &settings.clone().with_threads(1)), (&round[..], None));
         assert_eq!(split(&round, &settings.with_time_limit(None)), (&round[..], None));
     }

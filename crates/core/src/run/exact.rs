@@ -13,6 +13,7 @@ use crate::model::{FactorModel, Model, Polynomial, Source};
 use crate::observer::Observer;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
+use std::time::Instant;
 
 impl Job<'_> {
     /// Exact inference of what is wanted, which the caller knows to be affordable.
@@ -22,8 +23,9 @@ impl Job<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
+        let start = Instant::now();
         match self.exact(wanted, settings, observer) {
-            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
+            Err(Error::Interrupted(stop)) => self.given_up(Method::Exact, stop, start),
             other => other,
         }
     }
@@ -35,7 +37,7 @@ impl Job<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        self.unproved(layers.solve(self.request.eps, settings, observer))
+        self.unproved(|| layers.solve(self.request.eps, settings, observer))
     }
 
     /// log Z by search, for models with many hard zeros.
@@ -45,14 +47,15 @@ impl Job<'_> {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        self.unproved(counting.solve(self.request.eps, settings, observer))
+        self.unproved(|| counting.solve(self.request.eps, settings, observer))
     }
 
     /// An enclosure of log Z for which there is no form of certificate.
-    fn unproved(&self, found: Result<Exact>) -> Result<Outcome> {
-        match found {
+    fn unproved(&self, find: impl FnOnce() -> Result<Exact>) -> Result<Outcome> {
+        let start = Instant::now();
+        match find() {
             Ok(exact) => Ok((self.recorder.exact(&exact), None)),
-            Err(Error::Interrupted(stop)) => self.by_coefficients(Method::Exact, stop),
+            Err(Error::Interrupted(stop)) => self.given_up(Method::Exact, stop, start),
             Err(error) => Err(error),
         }
     }
@@ -91,7 +94,7 @@ impl Job<'_> {
             match counting.solve(self.request.eps, &limited, observer) {
                 Err(Error::NotApplicable(_)) => {}
                 Err(Error::Interrupted(StopReason::TimeLimit)) if settings.ends().stop().is_none() => {}
-                found => return self.unproved(found),
+                found => return Ok((self.recorder.exact(&found?), None)),
             }
         }
         let exact = match exact::exact_with(self.model, self.request.eps, wanted, settings, observer) {

@@ -17,6 +17,7 @@ use crate::relax::TableBound;
 use crate::settings::{Method, Settings};
 use crate::solution::{Solution, StopReason};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Variables per table up to which a polynomial is made without being asked for: 2^8 coefficients a table.
 const CHEAP_ARITY: usize = 8;
@@ -122,6 +123,7 @@ impl<'a> Job<'a> {
         if self.impossible {
             return Ok(self.impossible(method));
         }
+        let start = Instant::now();
         let attempt = match (method, table_bound(method)) {
             (Method::Exact, _) => self.exact(self.affordable(settings), settings, observer),
             (Method::Branch, _) => self.branch(settings, observer),
@@ -137,7 +139,7 @@ impl<'a> Job<'a> {
         let refused = |why: String| Ok((self.recorder.empty(method, Status::NotApplicable, why), None));
         match attempt {
             Err(Error::NotApplicable(why)) => refused(why),
-            Err(Error::Interrupted(stop)) => self.by_coefficients(method, stop),
+            Err(Error::Interrupted(stop)) => self.given_up(method, stop, start),
             // Only a method the user named may end the whole job.
             Err(error @ Error::Memory { .. }) if !self.request.is_explicit() => refused(error.to_string()),
             Err(error @ Error::Features(_))
@@ -173,6 +175,13 @@ impl<'a> Job<'a> {
         let proved = || Solution::from_coefficients(f, self.request.eps, true);
         let solution = Solution { method, stop, ..self.coefficients.get_or_init(proved).clone() };
         Ok((self.recorder.solution(&solution), Some(solution)))
+    }
+
+    /// The same for a method that was begun and has proved nothing.
+    pub(super) fn given_up(&self, method: Method, stop: StopReason, start: Instant) -> Result<Outcome> {
+        let mut outcome = self.by_coefficients(method, stop)?;
+        outcome.0.seconds = start.elapsed().as_secs_f64();
+        Ok(outcome)
     }
 
     /// No state has positive weight.

@@ -47,9 +47,7 @@ impl Run<'_, '_, '_> {
 
     /// Seconds per unit of work of a stage of no more passes than are worthwhile, and of its verification.
     fn stage_secs(&self) -> f64 {
-        // Boxes come after the other side whatever the number of threads.
-        let rounds = if self.has_zeros && !self.wishes.upper_alone { 2.0 } else { self.verifications() };
-        rounds * WORTHWHILE_PASSES * self.pass_secs + self.verifications() * self.verify_secs
+        self.verifications() * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs)
     }
 
     /// Whether much larger tables can come next: then few passes tell where they gain.

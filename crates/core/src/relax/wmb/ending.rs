@@ -14,6 +14,12 @@ const LATE: f64 = 1.5;
 const DUE: f64 = 3.0;
 const DUE_SECS: f64 = 1.0;
 
+/// Verification may take so many times as long an entry as it did when it was timed, and so many where the tables were so much smaller
+/// that they were in the cache.
+const CAUTION: f64 = 1.3;
+const SLOWER: f64 = 2.0;
+const CACHED: f64 = 3e6;
+
 impl Run<'_, '_, '_> {
     /// Ends the run: verifies what is best, if there is time for it.
     pub(super) fn finish(&mut self, stop: StopReason, check: &mut Check<'_>) -> StopReason {
@@ -36,13 +42,31 @@ impl Run<'_, '_, '_> {
         stop
     }
 
-    /// Verifies what is best if the passes since the last time took several times as long: on very large models a stage
-    /// takes most of the time there is.
+    /// Seconds after the start when the verification of a stage has to begin in order to end in time.
+    pub(super) fn verification_start(&self) -> f64 {
+        if self.wishes.is_counted {
+            return f64::INFINITY;
+        }
+        let caution = if self.verified.is_infinite() {
+            // The shipped rate is cautious enough.
+            1.0
+        } else if self.verified >= self.reached.min(CACHED) {
+            CAUTION
+        } else {
+            SLOWER
+        };
+        let seconds = self.verifications() * self.verify_secs * self.reached;
+        self.monitor.seconds() + self.seconds_left() - caution * seconds
+    }
+
+    /// Verifies what is best if the passes since the last time took several times as long, and as many are to come: on very large models
+    /// a stage takes most of the time there is.
     pub(super) fn confirm_if_due(&mut self, check: &mut Check<'_>) {
-        let expected = self.verifications() * self.verify_secs * self.reached;
-        let since = self.monitor.seconds() - self.confirmed_at;
-        if !self.wishes.is_counted && since > DUE_SECS.max(DUE * expected) {
+        let now = self.monitor.seconds();
+        let due = DUE_SECS.max(DUE * self.verifications() * self.verify_secs * self.reached);
+        if !self.wishes.is_counted && now - self.confirmed_at > due && self.until - now > due {
             self.confirm(check);
+            self.until = self.verification_start();
         }
     }
 
@@ -69,7 +93,7 @@ impl Run<'_, '_, '_> {
         let entries: f64 =
             if self.are_at_once() { work.iter().fold(0.0, |m, w| m.max(*w)) } else { work.iter().sum() };
         if entries > 1e5 && !self.wishes.is_counted {
-            self.verify_secs = seconds / entries;
+            (self.verify_secs, self.verified) = (seconds / entries, entries);
         }
     }
 }

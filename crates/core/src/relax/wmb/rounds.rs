@@ -99,7 +99,9 @@ impl Run<'_, '_, '_> {
             }
         }
         let work = track.layout.structure.work();
-        if work > 1e4 && start.is_finite() && !self.wishes.is_counted {
+        // A pass in vain does not go back.
+        let is_whole = start.is_finite() && !track.side.is_stale;
+        if work > 1e4 && is_whole && !self.wishes.is_counted {
             self.pass_secs = (self.monitor.seconds() - start) / work;
         }
         if sense == Sense::Upper && track.side.has_laws {

@@ -37,9 +37,6 @@ const SLOW: f64 = 0.02;
 /// Same, when nothing larger is possible.
 const STALLED: f64 = 1e-3;
 
-/// Verification of tables larger than those it was timed on takes so many times as long an entry: they leave the cache.
-const SLOWER: f64 = 2.0;
-
 /// What the user asks of a run.
 pub(super) struct Wishes {
     pub(super) eps: f64,
@@ -86,6 +83,8 @@ pub(super) struct Run<'a, 'm, 'o> {
     /// Seconds per unit of work of the last pass of one side, and of the last verification.
     pub(super) pass_secs: f64,
     pub(super) verify_secs: f64,
+    /// Work that was verified when that was measured.
+    pub(super) verified: f64,
     /// Seconds after the start when passes must end.
     pub(super) until: f64,
     pub(super) boxes: Option<Boxes>,
@@ -119,6 +118,7 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
             found: Found::default(),
             pass_secs: speed.table_seconds(PASS_SECS),
             verify_secs: speed.table_seconds(VERIFY_SECS),
+            verified: f64::INFINITY,
             until: f64::INFINITY,
             boxes: None,
             costs: None,
@@ -245,13 +245,8 @@ impl<'a, 'm, 'o> Run<'a, 'm, 'o> {
         let costs = self.costs.take();
         let (rule, structure) = self.fit(&model, target, costs.as_deref());
         let layout = Arc::new(Layout { model, structure, allowed: None });
-        // The verification of this stage must still find time.
         self.reached = layout.structure.work();
-        let is_timed = self.confirmed.iter().any(Option::is_some);
-        let reserve =
-            self.verifications() * if is_timed { SLOWER } else { 1.0 } * self.verify_secs * self.reached;
-        let left = if self.wishes.is_counted { f64::INFINITY } else { self.seconds_left() };
-        self.until = self.monitor.seconds() + left - reserve;
+        self.until = self.verification_start();
         let mut upper = Track::new(Sense::Upper, layout.clone());
         self.pass(&mut upper)?;
         let alone = self.wishes.upper_alone;
