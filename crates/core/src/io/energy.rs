@@ -140,6 +140,22 @@ impl Rounding {
         s
     }
 
+    /// The sum of all, in an order in which no part of it leaves the range of floating point before the whole does.
+    pub(super) fn total(&mut self, values: impl Iterator<Item = f64> + Clone) -> f64 {
+        let mut above = values.clone().filter(|v| *v >= 0.0);
+        let mut below = values.filter(|v| *v < 0.0);
+        let mut total = 0.0;
+        loop {
+            let next = if total > 0.0 {
+                below.next().or_else(|| above.next())
+            } else {
+                above.next().or_else(|| below.next())
+            };
+            let Some(next) = next else { return total };
+            total = self.sum(total, next);
+        }
+    }
+
     /// `a b`; the residual of the fused operation is exact away from underflow.
     pub(super) fn product(&mut self, a: f64, b: f64) -> f64 {
         if a.abs() == 1.0 {

@@ -16,7 +16,6 @@ use crate::model::{Ising, Model, Polynomial, Units};
 pub(super) fn read(text: &Text<'_>) -> Result<Model> {
     let (d, m, lines) = read_header(text, "the header `vertices edges`")?;
     let mut round = Rounding::default();
-    let mut total = 0.0;
     let mut couplings = Vec::new();
     let mut first_line = HashMap::new();
     for line in lines {
@@ -27,11 +26,10 @@ pub(super) fn read(text: &Text<'_>) -> Result<Model> {
         if let Some(first) = first_line.insert((i.min(j), i.max(j)), line.line) {
             return Err(line.error(format!("edge {i} {j} is given twice, first on line {first}")));
         }
-        total = round.sum(total, weight);
         couplings.push((i - 1, j - 1, -round.scale(weight, 0.5)));
     }
     check_count(text, couplings.len(), m)?;
-    let constant = round.scale(total, 0.5);
+    let constant = round.total(couplings.iter().map(|(_, _, coupling)| -coupling));
     let ising = Ising::new(d, &vec![0.0; d], &couplings).and_then(|f| f.with_constant(constant));
     let ising = ising.map_err(|e| text.locate(text.last_line(), e))?;
     let mut model = Model::from(Polynomial::from(ising).with_uncertainty(round.total_up)?);
@@ -100,7 +98,7 @@ pub(super) fn check_is_cut(f: &Polynomial) -> Result<()> {
         )));
     }
     let mut round = Rounding::default();
-    let rest = ising.couplings().iter().fold(ising.constant(), |c, &v| round.sum(c, v));
+    let rest = round.total(std::iter::once(ising.constant()).chain(ising.couplings().iter().copied()));
     if rest.abs() > round.total_up + f.uncertainty() {
         return Err(Error::NotApplicable(format!(
             "f is a cut weight plus the constant {rest}, and a max-cut file has no constant"
@@ -133,6 +131,14 @@ mod tests {
         let f = model.polynomial().unwrap();
         assert!((f.value(&[1, 1, -1]) - 1.4).abs() < 1e-15 && f.value(&[1, 1, 1]).abs() < 1e-15);
         assert!((f.value(&[-1, 1, -1]) - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn weights_are_added_up_whatever_their_order() {
+        for text in ["4 3\n1 2 1e308\n2 3 -1e308\n4 1 1e308\n", "4 3\n1 2 1e308\n1 4 1e308\n2 3 -1e308\n"] {
+            let model = parse(text).unwrap();
+            assert_eq!(model.polynomial().unwrap().pairwise_part().constant(), 5e307);
+        }
     }
 
     #[test]
