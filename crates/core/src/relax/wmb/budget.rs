@@ -2,14 +2,15 @@
 
 use super::gains::raised;
 use super::reduced::Reduced;
-use super::solve::Run;
+use super::solve::{MOST_PASSES, Run};
 use super::structure::{Rule, Structure};
 
 /// Seconds a run takes when there is no limit.
 const PATIENCE_SECS: f64 = 60.0;
 
-/// Passes that a new stage must have time for.
-const WORTHWHILE_PASSES: f64 = 5.0;
+/// Passes that a new stage must have time for, at least and times the root of the seconds left: what passes and what larger tables gain
+/// grows alike with what is spent on them.
+const WORTHWHILE_PASSES: (f64, f64) = (5.0, 2.0);
 
 /// Growth of the next stage from which on this one is a preliminary.
 const PRELIMINARY: f64 = 4.0;
@@ -47,7 +48,9 @@ impl Run<'_, '_, '_> {
 
     /// Seconds per unit of work of a stage of no more passes than are worthwhile, and of its verification.
     fn stage_secs(&self) -> f64 {
-        self.verifications() * (WORTHWHILE_PASSES * self.pass_secs + self.verify_secs)
+        let (least, scale) = WORTHWHILE_PASSES;
+        let passes = least.max(scale * self.seconds_left().sqrt()).min(MOST_PASSES as f64);
+        self.verifications() * (passes * self.pass_secs + self.verify_secs)
     }
 
     /// Whether much larger tables can come next: then few passes tell where they gain.

@@ -29,7 +29,7 @@ const ORDER_SHARE: f64 = 0.1;
 const FIRST_PASSES: usize = 3;
 
 /// Passes of one stage.
-const MOST_PASSES: usize = 30;
+pub(super) const MOST_PASSES: usize = 30;
 
 /// Share of the gap that a pass must gain, both sides together, for the stage to go on while larger tables are possible.
 const SLOW: f64 = 0.02;
